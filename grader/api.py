@@ -1,0 +1,46 @@
+"""All that a course may import: ``from grader import api``.
+
+A course's ``checks.py`` names a ``TASKS`` mapping from task id to an object with two pure functions, ``plan`` and
+``judge`` (see ``TaskChecks``). It gets ``Inputs`` to make random arguments from the submission's seed and ``Observed``
+to see what came back, and answers with ``Case`` and ``Finding``.
+"""
+
+from grader.core.assignment import TaskChecks
+from grader.core.compare import DOUBLE, SINGLE, Expected, Verdict, as_array, compare, unit_of
+from grader.core.normality import looks_normal
+from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
+from grader.core.statistics import chi2_interval, chi2_quantile, product_variance_interval
+from grader.core.values import Pairs, kind_name
+from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Params, Status, Table
+
+__all__ = [
+    "DOUBLE",
+    "SINGLE",
+    "Band",
+    "Case",
+    "Chart",
+    "Comparison",
+    "Drawn",
+    "Expected",
+    "Finding",
+    "Inputs",
+    "Line",
+    "Note",
+    "Observed",
+    "Opaque",
+    "Pairs",
+    "Params",
+    "Seen",
+    "Status",
+    "Table",
+    "TaskChecks",
+    "Verdict",
+    "as_array",
+    "chi2_interval",
+    "chi2_quantile",
+    "compare",
+    "kind_name",
+    "looks_normal",
+    "product_variance_interval",
+    "unit_of",
+]

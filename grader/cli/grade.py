@@ -1,0 +1,106 @@
+"""``grade PATH``: grade one file and show what it says."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.cli.options import Parser, add_course, add_output, seed_number
+from grader.errors import IsolationError, UsageError
+from grader.intake import read_submission
+from grader.model import Submission
+from grader.run.process import ProcessBackend
+from grader.run.runner import Scratch
+
+__all__ = ["parser", "run"]
+
+EXAMPLES = """\
+examples:
+  grade submission.py                   grade a file; the report lies beside it
+  grade submission.ipynb --open         grade a notebook and open the report
+  grade submission.py --seed 2340       the same random inputs again
+  grade submission.py --out feedback    report.html, fragment.html and result.json
+  grade start my-work                   write the assignment's starter files
+  grade regrade feedback/run.transcript judge a kept run again, without running code
+
+exit codes: 0 graded, whatever the score; 1 below --fail-under; 2 wrong usage;
+3 an unusable course; 4 the grader failed; 130 interrupted
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of ``grade PATH``."""
+    made = Parser(
+        prog="grade",
+        usage="grade [OPTIONS] PATH\n       grade start [DIR]\n       grade regrade TRANSCRIPT",
+        description="Grade a submission (.py or .ipynb) and say what to look at next.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("path", metavar="PATH", type=Path, help="the submission: a .py or .ipynb file")
+    add_output(made)
+    made.add_argument("--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run")
+    add_course(made)
+    made.add_argument(
+        "--isolation",
+        choices=("auto", "process", "landlock", "namespaces"),
+        default="auto",
+        help="how student code is kept apart; for one's own file, auto is a process of its own",
+    )
+    made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
+    made.add_argument("--version", action="store_true", help="print the version and exit")
+    return made
+
+
+def run(words: Sequence[str]) -> int:
+    """Grade one file; return the exit code."""
+    options = parser().parse_args(words)
+    if options.version:
+        from grader import __version__
+
+        print(f"grade {__version__}")
+        return 0
+    if options.isolation in ("landlock", "namespaces"):
+        raise IsolationError(
+            f"The isolation '{options.isolation}' isn't part of this version.", hint="Use --isolation process."
+        )
+    submission = read_submission(options.path)
+    # The worker starts while the rest of the grader is still being imported.
+    scratch = Scratch(ProcessBackend(), submission)
+    try:
+        return _grade(options, submission, scratch)
+    finally:
+        scratch.close()
+
+
+def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch) -> int:
+    from grader.cli.show import Shown, prepare, show
+    from grader.course import find_course, load_assignment
+    from grader.pipeline import grade
+    from grader.store import write_transcript
+
+    course = find_course(_checked_course(options.course))
+    assignment = load_assignment(course, options.assignment)
+    prepare(options.out)
+    seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
+    transcript, result = grade(assignment, submission, seed, scratch)
+    if options.transcript is not None:
+        write_transcript(options.transcript, transcript)
+    beside = options.path.with_name(f"{options.path.stem}-report.html")
+    shown = Shown(
+        out=options.out,
+        beside=beside,
+        format=options.format,
+        hints=options.hints,
+        open=options.open,
+        fail_under=options.fail_under,
+    )
+    return show(result, assignment, course, shown)
+
+
+def _checked_course(path: Path | None) -> Path | None:
+    if path is not None and not path.is_dir():
+        raise UsageError(f"{path}: there is no such folder.", hint="Give --course the folder of a course.")
+    return path

@@ -1,0 +1,57 @@
+"""Arguments that several commands share, and help that shows how a command is typed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+from grader.errors import UsageError
+
+__all__ = ["Parser", "add_course", "add_output", "seed_number"]
+
+MAX_SEED = 1 << 53
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage block, and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError in place of printing usage."""
+        raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint=f"See {self.prog} --help.")
+
+
+def seed_number(text: str) -> int:
+    """Read a seed: a whole number from 0 to 2^53 - 1."""
+    try:
+        seed = int(text)
+    except ValueError:
+        seed = -1
+    if not 0 <= seed < MAX_SEED or len(text) > 20:
+        raise argparse.ArgumentTypeError(f"'{text[:30]}' is no seed: a whole number from 0 to {MAX_SEED - 1} is needed")
+    return seed
+
+
+def add_course(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses the course and the assignment."""
+    parser.add_argument("--course", metavar="DIR", type=Path, help="grade with another course than the one built in")
+    parser.add_argument("--assignment", metavar="ID", default="", help="the assignment, where a course has several")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add what is written and shown."""
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write report.html, fragment.html and result.json there; otherwise <name>-report.html beside the file",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
+    parser.add_argument(
+        "--hints", metavar="N", type=int, choices=range(4), default=None,
+        help="show hints up to this level: 0 none, 1 where to look, 2 the idea, 3 the line",
+    )  # fmt: skip
+    parser.add_argument("--open", action="store_true", help="open the report in a browser")
+    parser.add_argument(
+        "--fail-under", metavar="POINTS", type=float, default=None, help="exit with 1 when the score is below POINTS"
+    )

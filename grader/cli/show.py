@@ -1,0 +1,93 @@
+"""What both ``grade`` and ``grade regrade`` do with a result: write it, print it, choose the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.assignment import Assignment
+from grader.core.redact import redact
+from grader.course import Course
+from grader.model import Result
+from grader.render.document import to_json
+from grader.render.html import fragment, report
+from grader.render.terminal import summary
+from grader.render.view import build
+from grader.store.files import make_folder, write_file
+
+__all__ = ["Shown", "prepare", "show"]
+
+ALL_HINTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Where a result goes and how it is printed."""
+
+    out: Path | None
+    beside: Path
+    format: str
+    hints: int | None
+    open: bool
+    fail_under: float | None
+
+
+def prepare(out: Path | None) -> None:
+    """Make the output folder before anything runs, so that nobody waits for a report that can't be written."""
+    if out is not None:
+        make_folder(out)
+
+
+def show(result: Result, assignment: Assignment, course: Course, shown: Shown) -> int:
+    """Write and print what the learner may see of ``result``; return the exit code."""
+    public = redact(result, "learner")
+    hints = ALL_HINTS if shown.hints is None else shown.hints
+    view = build(public, assignment, hints=hints)
+    page = report(view, course.template_dirs)
+    document = to_json(public, assignment, hints=hints)
+    # Everything is made before anything is written.
+    if shown.out is None:
+        place = shown.beside
+        files = {place: page}
+    else:
+        place = shown.out / "report.html"
+        part = fragment(view, course.template_dirs)
+        files = {place: page, shown.out / "fragment.html": part, shown.out / "result.json": document}
+    if shown.format == "json":
+        _print(document.rstrip("\n"))
+    else:
+        # The terminal shows no hint that wasn't asked for.
+        colour, unicode = _wants_colour(), _speaks_unicode()
+        _print(summary(view, colour=colour, unicode=unicode, hints=shown.hints or 0, report=str(place)).rstrip("\n"))
+    for path, content in files.items():
+        write_file(path, content)
+    if shown.open:
+        import webbrowser
+
+        webbrowser.open(place.resolve().as_uri())
+    if result.status == "not_graded":
+        return 4
+    return 1 if shown.fail_under is not None and result.cents < shown.fail_under * 100 else 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.flush()
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    sys.stdout.flush()
+
+
+def _speaks_unicode() -> bool:
+    try:
+        "✓◐✗⏸√".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")

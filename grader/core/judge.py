@@ -1,0 +1,76 @@
+"""``judge``: what the outcomes show. Pure, and without any code of the learner's."""
+
+from __future__ import annotations
+
+from grader.core.assignment import Assignment
+from grader.core.loading import loading_notes
+from grader.core.observed import Observed
+from grader.core.plan import find_function, inputs_of
+from grader.model import Finding, Note, Params, Status, Task, Transcript
+from grader.model._data import data
+
+__all__ = ["Judgement", "TaskJudgement", "judge"]
+
+
+@data
+class TaskJudgement:
+    """The findings of one task, one for each criterion, and what is said of the task as a whole."""
+
+    task: str
+    findings: tuple[Finding, ...]
+    text: str = ""
+    params: Params = ()
+    notes: tuple[Note, ...] = ()
+
+
+@data
+class Judgement:
+    """All findings of one transcript. ``fault`` is set when a check of ours failed: nobody loses points by it."""
+
+    tasks: tuple[TaskJudgement, ...]
+    notes: tuple[Note, ...] = ()
+    fault: str = ""
+
+
+def judge(assignment: Assignment, transcript: Transcript) -> Judgement:
+    """Judge every criterion of ``assignment`` by what ``transcript`` holds."""
+    tasks, faults = [], [transcript.trouble] if transcript.trouble else []
+    for task in assignment.tasks:
+        if transcript.trouble:
+            tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
+            continue
+        try:
+            tasks.append(_judge_task(assignment, task, transcript))
+        except Exception as error:  # noqa: BLE001 - a check that fails is our fault, whatever it raised
+            faults.append(f"{task.id}: {type(error).__name__}: {error}")
+            tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
+    return Judgement(tasks=tuple(tasks), notes=loading_notes(transcript), fault="; ".join(faults))
+
+
+def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> TaskJudgement:
+    found = find_function(assignment, task, transcript)
+    name = (("function", task.function),)
+    if found.name is None:
+        if found.candidates:
+            params = (*name, ("names", ", ".join(found.candidates)))
+            return _all(task, Status.MISSING, "engine.task.ambiguous", params)
+        nothing_ran = transcript.intake_trouble or not any(outcome.callables for outcome in transcript.outcomes)
+        stopped = any(
+            outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith("load/")
+        )
+        text = "engine.task.never_reached" if nothing_ran and (stopped or transcript.intake_trouble) else "engine.task.missing"
+        return _all(task, Status.MISSING, text, name)
+    seen = Observed(task, transcript)
+    if seen.untouched:
+        return _all(task, Status.MISSING, "engine.task.untouched", name)
+    findings = tuple(assignment.checks[task.id].judge(inputs_of(task, transcript), seen))
+    expected = {f"{task.id}/{criterion.id}" for criterion in task.criteria}
+    if {finding.criterion for finding in findings} != expected or len(findings) != len(expected):
+        raise ValueError(f"checks of {task.id} don't give exactly one finding for each criterion")
+    notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
+    return TaskJudgement(task=task.id, findings=findings, notes=notes)
+
+
+def _all(task: Task, status: Status, text: str, params: Params = ()) -> TaskJudgement:
+    findings = tuple(Finding(criterion=f"{task.id}/{criterion.id}", status=status) for criterion in task.criteria)
+    return TaskJudgement(task=task.id, findings=findings, text=text, params=params)

@@ -1,0 +1,237 @@
+"""What a course's checks see: the cases they asked for and what came back, as NumPy objects."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.core.values import is_untouched, to_python, to_value
+from grader.model import Array, Call, Draws, DrawsWanted, Failure, Outcome, Param, Params, Task, Transcript
+
+__all__ = ["Case", "Drawn", "Inputs", "Observed", "Seen"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """One call that a check wants.
+
+    Attributes:
+        id: Unique in its task.
+        args: Positional arguments: numbers, strings, arrays, lists and tuples of them.
+        kwargs: Keyword arguments.
+        seed: For the global generator in the worker; see ``Inputs.number``.
+        watch: Also report the arguments as they are after the call.
+        readonly: Hand the arrays over as read-only ones.
+        draws: What the check wants to know of the random numbers drawn; ``"replay"`` if all of them, however many.
+        hidden: The case belongs to a hidden criterion.
+        stage: Round of adaptive sampling.
+    """
+
+    id: str
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict)
+    seed: int = 0
+    watch: bool = False
+    readonly: bool = False
+    draws: DrawsWanted = "values"
+    hidden: bool = False
+    stage: int = 1
+
+
+class Inputs:
+    """Random inputs of one task, a function of the submission's seed alone."""
+
+    def __init__(self, seed: int, task: str, *, salt: str = "") -> None:
+        self._prefix = f"{salt}/{seed}/{task}/"
+
+    def number(self, name: str) -> int:
+        """Return the seed of the case ``name``: small, so that it can be printed and typed again."""
+        digest = hashlib.sha256((self._prefix + name).encode()).digest()
+        return int.from_bytes(digest[:8], "big") % 1_000_000
+
+    def rng(self, name: str) -> np.random.Generator:
+        """Return the generator of the case ``name``: ``np.random.default_rng(number(name))``."""
+        return np.random.default_rng(self.number(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """Equal draws in a row: ``values`` has shape ``(count, *shape)``."""
+
+    source: int
+    method: str
+    args: tuple[float, ...]
+    shape: tuple[int, ...]
+    values: FloatArray
+
+    @property
+    def standard_normal(self) -> bool:
+        """Whether these are draws from N(0, 1), by whatever method."""
+        if self.method in ("randn", "standard_normal"):
+            return True
+        return self.method == "normal" and self.args == (0.0, 1.0)
+
+
+class Seen:
+    """One case and its outcome."""
+
+    def __init__(self, call: Call, outcome: Outcome) -> None:
+        self.call = call
+        self.outcome = outcome
+
+    @property
+    def id(self) -> str:
+        """The call's id in the transcript."""
+        return self.call.id
+
+    @property
+    def returned(self) -> bool:
+        """Whether the function gave an answer at all."""
+        return self.outcome.kind == "returned"
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the function is still as handed out."""
+        failure = self.outcome.failure
+        if self.outcome.kind == "raised" and failure is not None:
+            return failure.kind == "NotImplementedError"
+        return self.returned and is_untouched(self.outcome.value)
+
+    @cached_property
+    def value(self) -> object:
+        """What was returned (see ``grader.core.values.to_python``)."""
+        return to_python(self.outcome.value)
+
+    @cached_property
+    def args(self) -> tuple[object, ...]:
+        """What was passed."""
+        return tuple(to_python(arg) for arg in self.call.args)
+
+    @cached_property
+    def kwargs(self) -> dict[str, object]:
+        """What was passed by keyword."""
+        return {name: to_python(value) for name, value in self.call.kwargs}
+
+    @cached_property
+    def args_after(self) -> tuple[object, ...] | None:
+        """The positional arguments after the call, if it was watched."""
+        after = self.outcome.args_after
+        return None if after is None else tuple(to_python(arg) for arg in after)
+
+    @cached_property
+    def drawn(self) -> tuple[Drawn, ...] | None:
+        """All random numbers of the call, in order; None if they aren't known."""
+        return None if self.outcome.draws is None else unfold(self.outcome.draws)
+
+    def problem(self) -> tuple[str, Params] | None:
+        """Say why there is no answer: a text of the engine and its parameters; None if there is one."""
+        kind, failure = self.outcome.kind, self.outcome.failure or Failure()
+        if kind == "returned":
+            return None
+        params: list[tuple[str, Param]] = [
+            ("function", self.call.name), ("kind", failure.kind), ("message", failure.message)
+        ]  # fmt: skip
+        if kind == "raised":
+            if failure.kind == "RecursionError":
+                return "engine.call.endless", tuple(params)
+            text = "raised" if failure.message else "raised_silent"
+            if failure.line is not None:
+                params += [("line", failure.line), ("cell", failure.cell or 0)]
+                text += "_in_cell" if failure.cell else "_at_line"
+        elif kind == "timed_out":
+            text = failure.kind if failure.kind in ("asleep", "deadline") else "timed_out"
+            params.append(("seconds", failure.message))
+        elif kind == "crashed":
+            text = {"exit": "exited", "garbled": "garbled"}.get(failure.kind, "crashed")
+        elif kind == "not_run":
+            text = "gave_up" if failure.kind == "gave_up" else "not_run"
+        else:
+            text = kind
+        return f"engine.call.{text}", tuple(params)
+
+
+class Observed:
+    """The outcomes of one task, by the ids of its cases."""
+
+    def __init__(self, task: Task, transcript: Transcript) -> None:
+        prefix = task.id + "/"
+        calls = {call.id: call for call in transcript.calls}
+        self._seen = {
+            outcome.call.removeprefix(prefix): Seen(calls[outcome.call], outcome)
+            for outcome in transcript.outcomes
+            if outcome.call.startswith(prefix) and outcome.call in calls
+        }
+
+    def __getitem__(self, case: str) -> Seen:
+        return self._seen[case]
+
+    def __contains__(self, case: str) -> bool:
+        return case in self._seen
+
+    def __iter__(self) -> Iterator[Seen]:
+        return iter(self._seen.values())
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def all_of(self, *prefixes: str) -> list[Seen]:
+        """Return what was seen of the cases whose id is, or begins with, one of ``prefixes``."""
+        return [seen for name, seen in self._seen.items() if name.startswith(prefixes)]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether something was called and all of it is still as handed out."""
+        return bool(self._seen) and all(seen.untouched for seen in self._seen.values())
+
+
+def unfold(draws: Draws) -> tuple[Drawn, ...] | None:
+    """Give the recorded numbers back in the shapes of their draws; None if they weren't kept or don't fit."""
+    if not draws.complete or not isinstance(draws.values, Array):
+        return None
+    numbers = to_python(draws.values)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.float64 or numbers.ndim != 1:
+        return None
+    result, at = [], 0
+    for step in draws.steps:
+        shape = (step.count, *step.shape)
+        size = 1
+        for length in shape:
+            size *= length
+        if at + size > numbers.size:
+            return None
+        result.append(
+            Drawn(
+                source=step.source,
+                method=step.method,
+                args=step.args,
+                shape=step.shape,
+                values=numbers[at : at + size].reshape(shape),
+            )
+        )
+        at += size
+    return tuple(result) if at == numbers.size else None
+
+
+def case_call(case: Case, task: Task, function: str) -> Call:
+    """Turn a check's case into a call of ``function``."""
+    return Call(
+        id=f"{task.id}/{case.id}",
+        session="hidden" if case.hidden else "main",
+        kind="function",
+        name=function,
+        args=tuple(to_value(arg) for arg in case.args),
+        kwargs=tuple(sorted((name, to_value(value)) for name, value in case.kwargs.items())),
+        seed=case.seed,
+        watch=case.watch,
+        readonly=case.readonly,
+        draws=case.draws,
+        hidden=case.hidden,
+        stage=case.stage,
+    )

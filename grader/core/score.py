@@ -1,0 +1,105 @@
+"""``conclude``: findings become points. Whole points stand in the course; parts of them are kept in hundredths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.core.assignment import Assignment
+from grader.core.judge import Judgement, TaskJudgement
+from grader.model import CriterionResult, Finding, Params, Result, Status, Task, TaskResult, Transcript
+
+__all__ = ["RESULT_SCHEMA", "conclude"]
+
+RESULT_SCHEMA = "grade.result/1"
+
+
+def conclude(
+    assignment: Assignment, transcript: Transcript, judgement: Judgement, judged: tuple[tuple[str, str], ...] = ()
+) -> Result:
+    """Add the points up.
+
+    Args:
+        assignment: The rubric.
+        transcript: What was judged.
+        judgement: What judging found.
+        judged: Versions of what judged, as pairs.
+    """
+    tasks = tuple(
+        _task(task, found) for task, found in zip(assignment.tasks, judgement.tasks, strict=True)
+    )
+    return Result(
+        schema=RESULT_SCHEMA,
+        assignment=assignment.id,
+        version=assignment.version,
+        digest=assignment.digest,
+        name=transcript.name,
+        sha256=transcript.sha256,
+        seed=transcript.seed,
+        status="not_graded" if judgement.fault else "graded",
+        cents=sum(task.cents for task in tasks),
+        max_cents=assignment.points * 100,
+        tasks=tasks,
+        notes=judgement.notes,
+        environment=transcript.environment,
+        judged=judged,
+    )
+
+
+def _task(task: Task, found: TaskJudgement) -> TaskResult:
+    by_criterion = {finding.criterion: finding for finding in found.findings}
+    criteria: list[CriterionResult] = []
+    for criterion in task.criteria:
+        finding = _blocked(by_criterion[f"{task.id}/{criterion.id}"], criterion.requires, criteria)
+        cents = criterion.points * 100
+        top, bottom = finding.share
+        criteria.append(
+            CriterionResult(
+                id=criterion.id,
+                status=finding.status,
+                cents=cents if finding.status is Status.PASSED else cents * top // bottom,
+                max_cents=cents,
+                core=criterion.core,
+                hidden=criterion.hidden,
+                finding=finding,
+            )
+        )
+    text, params = _lead(found, criteria)
+    return TaskResult(
+        id=task.id,
+        function=task.function,
+        status=_status(criteria),
+        cents=sum(criterion.cents for criterion in criteria),
+        max_cents=task.points * 100,
+        criteria=tuple(criteria),
+        text=text,
+        params=params,
+        notes=found.notes,
+    )
+
+
+def _blocked(finding: Finding, requires: str, before: list[CriterionResult]) -> Finding:
+    """A criterion waits for another one of its task that hasn't passed."""
+    waits = any(other.id == requires and other.status in (Status.FAILED, Status.BLOCKED) for other in before)
+    if not waits or finding.status in (Status.MISSING, Status.NOT_GRADED):
+        return finding
+    return replace(finding, status=Status.BLOCKED, share=(0, 1), text="", params=(), evidence=(), notes=())
+
+
+def _status(criteria: list[CriterionResult]) -> Status:
+    statuses = {criterion.status for criterion in criteria}
+    for whole in (Status.NOT_GRADED, Status.MISSING):
+        if whole in statuses:
+            return whole
+    if statuses == {Status.PASSED}:
+        return Status.PASSED
+    core_failed = any(criterion.core and criterion.status is Status.FAILED for criterion in criteria)
+    return Status.FAILED if core_failed else Status.PARTIAL
+
+
+def _lead(found: TaskJudgement, criteria: list[CriterionResult]) -> tuple[str, Params]:
+    """The one message that leads a task: its own, else that of the first criterion that isn't right, core first."""
+    if found.text:
+        return found.text, found.params
+    wrong = [c for c in criteria if c.status in (Status.FAILED, Status.PARTIAL) and c.finding.text]
+    wrong.sort(key=lambda criterion: not criterion.core)
+    return (wrong[0].finding.text, wrong[0].finding.params) if wrong else ("", ())

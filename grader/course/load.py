@@ -1,0 +1,119 @@
+"""Loads an assignment: its data is validated, its checks are imported as a private package named by their digest."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.core.assignment import Assignment, TaskChecks
+from grader.course.find import Course, engine_reports
+from grader.course.spec import read_spec
+from grader.course.texts import read_texts
+from grader.errors import CourseError
+
+__all__ = ["digest_of", "load_assignment", "load_module"]
+
+
+def load_assignment(course: Course, assignment_id: str = "", language: str = "") -> Assignment:
+    """Load an assignment of ``course``: the only one, or that of the id.
+
+    Raises:
+        CourseError: If there is no such assignment, or it can't be used; the message names file and key.
+    """
+    known = course.assignments
+    if not assignment_id:
+        if len(known) > 1 and "attention" not in known:
+            raise CourseError(
+                str(course.root), "", f"there are several assignments ({', '.join(known)}).",
+                hint="Choose one with --assignment.",
+            )  # fmt: skip
+        assignment_id = "attention" if "attention" in known else known[0]
+    if assignment_id not in known:
+        raise CourseError(
+            str(course.root), "", f"there is no assignment '{assignment_id}'.", hint=f"There is: {', '.join(known)}."
+        )
+    folder = course.reference(assignment_id)
+    spec = read_spec(folder / "assignment.toml")
+    if spec.id != assignment_id:
+        raise CourseError(str(folder / "assignment.toml"), "id", f"is '{spec.id}'; the folder is '{assignment_id}'.")
+    lang = language or spec.language
+    texts = {**read_texts(engine_reports() / f"texts.{lang}.toml"), **read_texts(folder / f"feedback.{lang}.toml")}
+    for key in ["title", *(f"{task.id}.title" for task in spec.tasks)]:
+        if key not in texts:
+            raise CourseError(str(folder / f"feedback.{lang}.toml"), key, "this text is missing.")
+    for task in spec.tasks:
+        for criterion in task.criteria:
+            key = f"{task.id}.{criterion.id}.title"
+            if key not in texts:
+                raise CourseError(str(folder / f"feedback.{lang}.toml"), key, "this text is missing.")
+    digest = digest_of(folder)
+    checks = _read_checks(load_module(folder, digest, "checks"), folder)
+    missing = [task.id for task in spec.tasks if task.id not in checks]
+    if missing:
+        raise CourseError(str(folder / "checks.py"), "TASKS", f"has no checks for the task '{missing[0]}'.")
+    return Assignment(
+        id=spec.id,
+        version=spec.version,
+        language=lang,
+        digest=digest,
+        tasks=spec.tasks,
+        limits=spec.limits,
+        packages=spec.packages,
+        inert_modules=spec.inert_modules,
+        texts=texts,
+        checks=checks,
+    )
+
+
+def digest_of(folder: Path) -> str:
+    """Return the SHA-256 over names and contents of a reference folder's files that judging depends on."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".toml") and "__pycache__" not in path.parts:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def load_module(folder: Path, digest: str, name: str) -> Any:
+    """Import ``<folder>/<name>.py`` as part of a private package, so that ``from . import solution`` works inside.
+
+    Raises:
+        CourseError: If the file is missing or fails while it is imported.
+    """
+    package_name = f"_course_{digest[:16]}"
+    if package_name not in sys.modules:
+        init = folder / "__init__.py"
+        spec = importlib.util.spec_from_file_location(
+            package_name, init if init.is_file() else None, submodule_search_locations=[str(folder)]
+        )
+        assert spec is not None
+        package = importlib.util.module_from_spec(spec)
+        # Registered before anything of it runs: relative imports look here.
+        sys.modules[package_name] = package
+        if spec.loader is not None and init.is_file():
+            spec.loader.exec_module(package)
+    if not (folder / f"{name}.py").is_file():
+        raise CourseError(str(folder / f"{name}.py"), "", "this file is missing.")
+    try:
+        return importlib.import_module(f"{package_name}.{name}")
+    except Exception as error:
+        sys.modules.pop(f"{package_name}.{name}", None)
+        raise CourseError(
+            str(folder / f"{name}.py"), "", f"it can't be imported: {type(error).__name__}: {error}."
+        ) from error
+
+
+def _read_checks(module: Any, folder: Path) -> Mapping[str, TaskChecks]:
+    tasks = getattr(module, "TASKS", None)
+    if not isinstance(tasks, Mapping):
+        raise CourseError(str(folder / "checks.py"), "TASKS", "there must be a mapping from task id to its checks.")
+    for name, checks in tasks.items():
+        if not callable(getattr(checks, "plan", None)) or not callable(getattr(checks, "judge", None)):
+            raise CourseError(str(folder / "checks.py"), f"TASKS[{name!r}]", "it needs the methods plan and judge.")
+    return tasks

@@ -1,0 +1,148 @@
+"""``assignment.toml``: read, and every mistake in it named by its key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from grader.course.texts import read_toml
+from grader.errors import CourseError
+from grader.model import Criterion, Limits, Task
+from grader.model._data import data
+
+__all__ = ["Spec", "read_spec"]
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOP = {"id", "version", "language", "packages", "inert_modules", "limits", "task"}
+_TASK = {"id", "function", "signature", "criteria"}
+_CRITERION = {"id", "points", "core", "requires", "hidden"}
+
+
+@data
+class Spec:
+    """What stands in ``assignment.toml``."""
+
+    id: str
+    version: str
+    language: str
+    tasks: tuple[Task, ...]
+    limits: Limits
+    packages: tuple[str, ...]
+    inert_modules: tuple[str, ...]
+
+
+class _Reader:
+    """Takes values out of a table and complains with the whole key."""
+
+    def __init__(self, path: Path, key: str, table: object, known: set[str]) -> None:
+        self.path, self.key = path, key
+        if not isinstance(table, dict):
+            raise CourseError(str(path), key, "a table is needed.")
+        self.table: dict[str, Any] = table
+        for name in table:
+            if name not in known:
+                self.fail(name, f"is unknown here; known are {', '.join(sorted(known))}.")
+
+    def fail(self, name: str, message: str) -> None:
+        raise CourseError(str(self.path), f"{self.key}.{name}" if self.key else name, message)
+
+    def text(self, name: str, default: str | None = None, pattern: re.Pattern[str] | None = None) -> str:
+        value = self.table.get(name, default)
+        if not isinstance(value, str):
+            self.fail(name, "is missing." if value is None else "must be a text in quotation marks.")
+        if pattern and value and not pattern.fullmatch(str(value)):
+            self.fail(name, f"'{value}' isn't allowed: use letters, digits and _, a letter first.")
+        return str(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.table.get(name, False)
+        if not isinstance(value, bool):
+            self.fail(name, "must be true or false.")
+        return bool(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.table.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.fail(name, "must be a list of texts.")
+        return tuple(value)
+
+    def tables(self, name: str) -> list[Any]:
+        value = self.table.get(name)
+        if not isinstance(value, list) or not value:
+            self.fail(name, "must be a list with at least one table.")
+        return list(value or [])
+
+
+def read_spec(path: Path) -> Spec:
+    """Read and validate ``assignment.toml``.
+
+    Raises:
+        CourseError: With the file and the key that is wrong.
+    """
+    top = _Reader(path, "", read_toml(path), _TOP)
+    tasks = tuple(_task(path, index, table) for index, table in enumerate(top.tables("task")))
+    _unique(path, "task", [task.id for task in tasks])
+    _unique(path, "task.function", [task.function for task in tasks])
+    return Spec(
+        id=top.text("id", pattern=_ID),
+        version=top.text("version"),
+        language=top.text("language", "en"),
+        tasks=tasks,
+        limits=_limits(path, top.table.get("limits", {})),
+        packages=top.texts("packages"),
+        inert_modules=top.texts("inert_modules"),
+    )
+
+
+def _task(path: Path, index: int, table: object) -> Task:
+    key = f"task[{index}]"
+    reader = _Reader(path, key, table, _TASK)
+    criteria = tuple(_criterion(path, f"{key}.criteria[{n}]", item) for n, item in enumerate(reader.tables("criteria")))
+    _unique(path, f"{key}.criteria", [criterion.id for criterion in criteria])
+    earlier: set[str] = set()
+    for criterion in criteria:
+        if criterion.requires and criterion.requires not in earlier:
+            raise CourseError(
+                str(path), f"{key}.criteria", f"'{criterion.id}' requires '{criterion.requires}', which isn't before it."
+            )
+        earlier.add(criterion.id)
+    return Task(
+        id=reader.text("id", pattern=_ID),
+        function=reader.text("function", pattern=_IDENTIFIER),
+        signature=reader.text("signature"),
+        criteria=criteria,
+    )
+
+
+def _criterion(path: Path, key: str, table: object) -> Criterion:
+    reader = _Reader(path, key, table, _CRITERION)
+    points = reader.table.get("points")
+    if type(points) is not int or points < 0:
+        reader.fail("points", "must be a whole number, not below 0.")
+    return Criterion(
+        id=reader.text("id", pattern=_ID),
+        points=int(points or 0),
+        core=reader.flag("core"),
+        requires=reader.text("requires", ""),
+        hidden=reader.flag("hidden"),
+    )
+
+
+def _limits(path: Path, table: object) -> Limits:
+    known = {field.name: field.default for field in fields(Limits)}
+    reader = _Reader(path, "limits", table, set(known))
+    for name, value in reader.table.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+            reader.fail(name, "must be a number above 0.")
+        if isinstance(known[name], int) and not isinstance(value, int):
+            reader.fail(name, "must be a whole number.")
+    return Limits(**reader.table)
+
+
+def _unique(path: Path, key: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise CourseError(str(path), key, f"'{name}' stands there twice.")

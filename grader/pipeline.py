@@ -1,0 +1,94 @@
+"""The one place that wires the rooms together for one submission."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+import numpy as np
+
+from grader import __version__
+from grader.core.assignment import Assignment
+from grader.core.judge import judge
+from grader.core.plan import plan
+from grader.core.score import conclude
+from grader.intake.source import decode
+from grader.model import Call, Result, Session, Submission, Transcript
+from grader.run.replay import resolve
+from grader.run.runner import Runner, Scratch
+
+__all__ = ["begin", "grade", "judge_transcript", "judged_by", "run"]
+
+MAX_ROUNDS = 12
+"""A plan that still wants more after so many rounds is broken; what is there is judged."""
+
+
+def grade(assignment: Assignment, submission: Submission, seed: int, scratch: Scratch) -> tuple[Transcript, Result]:
+    """Run a submission and judge it. Uses the scratch folder up.
+
+    Raises:
+        IsolationError, OutputError: If no worker can be started.
+    """
+    transcript, resolved = run(assignment, submission, seed, scratch)
+    return transcript, _conclude(assignment, resolved)
+
+
+def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
+    """Judge a stored transcript, without any code of the learner's."""
+    outcomes = resolve(transcript.calls, transcript.outcomes)
+    return _conclude(assignment, replace(transcript, outcomes=outcomes))
+
+
+def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcript:
+    """Return the transcript before anything was asked."""
+    notes = submission.notes if submission.trouble is None else (submission.trouble, *submission.notes)
+    return Transcript(
+        schema="grade.transcript/1",
+        assignment=assignment.id,
+        version=assignment.version,
+        digest=assignment.digest,
+        name=submission.name,
+        kind=submission.kind,
+        sha256=submission.sha256,
+        seed=seed,
+        source=tuple(decode(cell) for cell in submission.cells),
+        cell_numbers=tuple(cell.number for cell in submission.cells),
+        intake=tuple((note.text, note.params) for note in notes),
+        intake_trouble=submission.trouble is not None,
+    )
+
+
+def run(
+    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch
+) -> tuple[Transcript, Transcript]:
+    """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
+    kept = resolved = begin(assignment, submission, seed)
+    with Runner(scratch, assignment.limits, assignment.inert_modules) as runner:
+        for _ in range(MAX_ROUNDS):
+            calls = plan(assignment, resolved)
+            if not calls:
+                break
+            outcomes = runner.run(calls)
+            kept = _extended(kept, calls, replace(kept, outcomes=(*kept.outcomes, *outcomes)))
+            filled = resolve(calls, outcomes)
+            resolved = _extended(resolved, calls, replace(resolved, outcomes=(*resolved.outcomes, *filled)))
+            kept = replace(kept, environment=runner.environment)
+            resolved = replace(resolved, environment=runner.environment)
+    return kept, resolved
+
+
+def _extended(before: Transcript, calls: tuple[Call, ...], after: Transcript) -> Transcript:
+    known = {session.id for session in before.sessions}
+    new = dict.fromkeys(call.session for call in calls if call.session not in known)
+    return replace(
+        after, calls=(*before.calls, *calls), sessions=(*before.sessions, *(Session(id=name) for name in new))
+    )
+
+
+def _conclude(assignment: Assignment, transcript: Transcript) -> Result:
+    return conclude(assignment, transcript, judge(assignment, transcript), judged_by())
+
+
+def judged_by() -> tuple[tuple[str, str], ...]:
+    """Return the versions of what judges."""
+    return (("grader", __version__), ("numpy", np.__version__), ("python", platform.python_version()))

@@ -1,0 +1,49 @@
+"""The view model as HTML: a page that stands alone, and a fragment that survives an LMS's comment field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.errors import CourseError
+from grader.render.view import ReportView
+
+__all__ = ["fragment", "report"]
+
+
+def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
+    """Return the whole page: one file, no script, nothing loaded from elsewhere.
+
+    Args:
+        view: What to show.
+        template_dirs: Folders with templates; the first that has one wins.
+    """
+    return _render("report.html.j2", view, template_dirs)
+
+
+def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
+    """Return what the comment field of an LMS lets through: headings, lists, tables and inline styles."""
+    return _render("fragment.html.j2", view, template_dirs)
+
+
+def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
+    import jinja2  # late: it costs more than many a run needs
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([str(folder) for folder in template_dirs]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.tests["grid"] = lambda item: hasattr(item, "rows")
+    environment.tests["chart"] = lambda item: hasattr(item, "picture")
+    try:
+        return environment.get_template(name).render(view=view, words=view.words)
+    except jinja2.TemplateNotFound as error:
+        raise CourseError(str(error), "", "the template is missing") from error
+    except jinja2.TemplateSyntaxError as error:
+        raise CourseError(error.name or name, f"line {error.lineno}", f"{error.message}") from error
+    except jinja2.TemplateError as error:
+        raise CourseError(name, "", f"{error.message}") from error

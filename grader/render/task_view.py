@@ -1,0 +1,265 @@
+"""One task of a report: its message, its criteria with their points, and what stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from grader.model import CriterionResult, Finding, Note, Status, Task, TaskResult
+from grader.model._data import data
+from grader.render import clean
+from grader.render.evidence import EvidenceView, evidence_view
+from grader.render.figures import points
+from grader.render.words import Paragraph, Rich, Span, Words, bare, inline
+
+if TYPE_CHECKING:  # it would load NumPy
+    from grader.core.assignment import Assignment
+
+__all__ = [
+    "CriterionView",
+    "FindingView",
+    "HintView",
+    "StatusView",
+    "TaskView",
+    "hints_of",
+    "knock_on_of",
+    "message_of",
+    "notes_of",
+    "task_view",
+]
+
+ICONS = {
+    Status.PASSED: "✓",
+    Status.PARTIAL: "◐",
+    Status.FAILED: "✗",
+    Status.BLOCKED: "‖",
+    Status.MISSING: "○",
+    Status.NOT_GRADED: "!",
+}
+HINT_LEVELS = 3
+
+
+@data
+class StatusView:
+    """A status as an icon and a word, never the one without the other; ``more`` says what the word leaves open."""
+
+    id: Status
+    icon: str
+    word: str
+    more: str = ""
+
+
+@data
+class CriterionView:
+    """A row of the points table."""
+
+    id: str
+    title: Rich
+    status: StatusView
+    score: str
+    max_score: str
+    remarks: tuple[Rich, ...]
+
+
+@data
+class HintView:
+    """A hint of one level."""
+
+    level: int
+    title: str
+    text: Rich
+
+
+@data
+class FindingView:
+    """What is said of one criterion.
+
+    Attributes:
+        title: The criterion's title; empty for the finding that leads its task.
+        message: What was found.
+        cause: Heading and text of the misconception that explains it; empty when the message says it.
+        hint_levels: How many levels of hints there are, shown or not.
+    """
+
+    title: tuple[Span, ...]
+    message: Rich
+    cause: Rich
+    evidence: tuple[EvidenceView, ...]
+    hints: tuple[HintView, ...]
+    hint_levels: int
+    snippet: str
+
+
+@data
+class TaskView:
+    """A task, ready to be shown. ``position`` is its place in the assignment."""
+
+    id: str
+    position: int
+    title: tuple[Span, ...]
+    function: str
+    status: StatusView
+    score: str
+    max_score: str
+    message: Rich
+    notes: tuple[Rich, ...]
+    findings: tuple[FindingView, ...]
+    criteria: tuple[CriterionView, ...]
+
+    @property
+    def bare_title(self) -> str:
+        """The title without marks."""
+        return "".join(span.text for span in self.title)
+
+
+def task_view(task: TaskResult, assignment: Assignment, words: Words, position: int, hints: int) -> TaskView:
+    """Resolve one task."""
+    wrong = [c for c in task.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
+    wrong.sort(key=lambda criterion: (not criterion.core, not criterion.finding.text))
+    message = words.rich(task.text, task.params) or (message_of(wrong[0].finding, words) if wrong else ())
+    notes = notes_of((*task.notes, *(note for c in task.criteria for note in c.finding.notes)), words)
+    return TaskView(
+        id=task.id,
+        position=position,
+        title=inline(words.titled(f"{task.id}.title", task.function)),
+        function=clean.html(task.function),
+        status=_status(task.status, words),
+        score=_score(task.status, task.cents),
+        max_score=points(task.max_cents),
+        message=message,
+        notes=notes,
+        findings=_findings(task, wrong, words, hints, message),
+        criteria=tuple(_criterion(criterion, task, assignment, words) for criterion in task.criteria),
+    )
+
+
+def _status(status: Status, words: Words) -> StatusView:
+    more = words.plain("status.not_graded_points") if status is Status.NOT_GRADED else ""
+    return StatusView(id=status, icon=ICONS[status], word=words.plain(f"status.{status}"), more=more)
+
+
+def _score(status: Status, cents: int) -> str:
+    """Write the points; of what we could not grade, none are known."""
+    return "–" if status is Status.NOT_GRADED else points(cents)
+
+
+def notes_of(notes: Iterable[Note], words: Words) -> tuple[Rich, ...]:
+    """Resolve notes, each once; one that isn't the learner's says whose it is."""
+    shown: list[Rich] = []
+    for note in notes:
+        text = words.rich(note.text, note.params)
+        if text and note.audience == "instructor":
+            spans = (*inline(words.own("page.instructor")), Span(text=" "), *text[0].spans)
+            text = (Paragraph(spans=spans), *text[1:])
+        if text and text not in shown:
+            shown.append(text)
+    return tuple(shown)
+
+
+def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignment, words: Words) -> CriterionView:
+    status = _status(criterion.status, words)
+    waits_for = _requires(assignment, task.id, criterion.id)
+    if criterion.status is Status.BLOCKED and waits_for:
+        title = inline(words.titled(f"{task.id}.{waits_for}.title", waits_for))
+        status = StatusView(
+            id=status.id, icon=status.icon, word=bare(words.around("status.blocked_for", "title", title))
+        )
+    remarks: list[Rich] = []
+    if criterion.finding.knock_on:
+        remarks.append(knock_on_of(criterion.finding, assignment, words))
+    if criterion.hidden:
+        remarks.append(words.own("page.hidden"))
+    if any(note.kind == "review" for note in criterion.finding.notes):
+        remarks.append(words.own("page.review"))
+    return CriterionView(
+        id=criterion.id,
+        title=words.titled(f"{task.id}.{criterion.id}.title", criterion.id),
+        status=status,
+        score=_score(criterion.status, criterion.cents),
+        max_score=points(criterion.max_cents),
+        remarks=tuple(remarks),
+    )
+
+
+def _requires(assignment: Assignment, task_id: str, criterion_id: str) -> str:
+    tasks: list[Task] = [task for task in assignment.tasks if task.id == task_id]
+    return next((c.requires for task in tasks for c in task.criteria if c.id == criterion_id), "")
+
+
+def knock_on_of(finding: Finding, assignment: Assignment, words: Words) -> Rich:
+    """Say what a criterion was judged with, so that one mistake costs once.
+
+    ``knock_on`` is a text of the catalogue, or the id of the task whose stand-in was used, or anything else.
+    """
+    if finding.knock_on in words:
+        return words.rich(finding.knock_on, finding.params)
+    for task in assignment.tasks:
+        if task.id == finding.knock_on:
+            return words.own("page.knock_on_task", (("function", task.function),))
+    return words.own("page.knock_on")
+
+
+def message_of(finding: Finding, words: Words) -> Rich:
+    """Resolve what a finding says; of a misconception alone when it has no text of its own."""
+    text = words.rich(finding.text, finding.params)
+    if not text and len(finding.misconceptions) == 1:
+        text = words.rich(f"misconception.{finding.misconceptions[0]}.text", finding.params)
+    return text
+
+
+def _cause(finding: Finding, message: Rich, words: Words) -> Rich:
+    """Name the misconception, unless the message is its text already, or several explain the same numbers."""
+    if len(finding.misconceptions) != 1:
+        return ()
+    base = f"misconception.{finding.misconceptions[0]}"
+    text = words.rich(f"{base}.text", finding.params)
+    title = words.rich(f"{base}.title", finding.params)
+    if not title or finding.text.startswith(base + ".") or text == message:
+        return ()
+    return words.around("page.cause", "title", inline(title)) + text
+
+
+def hints_of(finding: Finding, words: Words, most: int) -> tuple[HintView, ...]:
+    """Return the hints of a finding up to level ``most``: its text's own, else those of its one misconception."""
+    bases = [finding.text, finding.text.removesuffix(".text")]
+    if len(finding.misconceptions) == 1:
+        bases.append(f"misconception.{finding.misconceptions[0]}")
+    base = next((b for b in bases if b and any(f"{b}.hint{n}" in words for n in range(1, HINT_LEVELS + 1))), "")
+    made = (
+        HintView(level=n, title=words.plain(f"page.hint{n}"), text=words.rich(f"{base}.hint{n}", finding.params))
+        for n in range(1, min(most, HINT_LEVELS) + 1)
+    )
+    return tuple(hint for hint in made if base and hint.text)
+
+
+def _findings(
+    task: TaskResult, wrong: list[CriterionResult], words: Words, hints: int, lead: Rich
+) -> tuple[FindingView, ...]:
+    """What is said of the criteria that aren't right, the lead first, and nothing twice."""
+    made: list[FindingView] = []
+    if task.evidence:
+        evidence = tuple(evidence_view(item, words) for item in task.evidence)
+        made.append(FindingView(title=(), message=(), cause=(), evidence=evidence, hints=(), hint_levels=0, snippet=""))
+    said: list[Rich] = [lead]
+    hinted: list[tuple[HintView, ...]] = []
+    snippets: set[str] = set()
+    for number, criterion in enumerate(wrong):
+        finding = criterion.finding
+        message, shown = message_of(finding, words), hints_of(finding, words, hints)
+        cause = _cause(finding, message, words)
+        leads = number == 0 and message == lead
+        view = FindingView(
+            title=() if leads else inline(words.titled(f"{task.id}.{criterion.id}.title", criterion.id)),
+            message=() if message in said else message,
+            cause=() if cause in said else cause,
+            evidence=tuple(evidence_view(item, words) for item in finding.evidence),
+            hints=() if shown in hinted else shown,
+            hint_levels=len(hints_of(finding, words, HINT_LEVELS)),
+            snippet="" if finding.snippet in snippets else clean.html(finding.snippet).strip("\n"),
+        )
+        said += [message, cause]
+        hinted.append(shown)
+        snippets.add(finding.snippet)
+        if view.message or view.cause or view.evidence or view.hints or view.snippet or leads:
+            made.append(view)
+    return tuple(made)

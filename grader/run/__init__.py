@@ -1,0 +1,1 @@
+"""Student code runs: the wire, the backends that start a worker, and the sessions that ask it."""

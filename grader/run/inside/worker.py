@@ -1,0 +1,293 @@
+"""The worker: loads a submission, calls its functions, tells what came back."""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import builtins
+import functools
+import io
+import os
+import sys
+import time
+import types
+from typing import Any
+
+import numpy as np
+
+from . import inert, limits, magics, tape, wire
+
+_FUTURE = functools.reduce(int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
+
+MAX_CALLABLES = 1_000
+MAX_NAMES = 256
+MAX_REMARKS = 20
+
+_chdir, _exit, _setrecursionlimit = os.chdir, os._exit, sys.setrecursionlimit
+_process_time, _compile, _callable, _decode = time.process_time, compile, callable, bytes.decode
+_KEEP = (np, io)
+"""Referred to, so that emptying ``sys.modules`` doesn't take them away."""
+
+
+class Output(io.TextIOBase):
+    """Takes what is printed, keeps the beginning, counts nothing twice and never fails."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was printed."""
+        self._parts: list[str] = []
+        self._size = 0
+        self.cut = False
+
+    def write(self, text: str, /) -> int:
+        """Keep ``text`` while there is room."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        room = self._limit - self._size
+        if len(text) > room:
+            self.cut = True
+        if room > 0:
+            kept = text[:room]
+            self._parts.append(kept)
+            self._size += len(kept)
+        return len(text)
+
+    def getvalue(self) -> str:
+        """Return what was kept."""
+        return "".join(self._parts)
+
+    def writable(self) -> bool:
+        """A stream that can be written to."""
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # a plain attribute in the base class
+        """Of a terminal: UTF-8."""
+        return "utf-8"
+
+
+class Worker:
+    """One life: one module, one record of draws, one pair of pipes."""
+
+    def __init__(self, requests: int, replies: int, start: dict[str, Any]) -> None:
+        self._requests, self._replies = requests, replies
+        self._folder: str = start["folder"]
+        self._notebook = bool(start["notebook"])
+        self._name: str = start["name"]
+        self._out = Output(int(start["stdout"]))
+        self._files: dict[str, int] = {}
+        self._recursion = sys.getrecursionlimit()
+        self._module = types.ModuleType("__main__" if self._notebook else "submission")
+        self._module.__dict__["__builtins__"] = builtins
+        self._module.__dict__["__file__"] = os.path.join(self._folder, self._name)
+        sys.modules[self._module.__name__] = self._module
+        sys.argv = [self._name]
+        self._globals = self._module.__dict__
+        self._prepare()
+
+    def _prepare(self) -> None:
+        def no_input(prompt: object = "", /) -> str:
+            raise EOFError("input() cannot be answered here")
+
+        def leave(code: object = None) -> None:
+            raise SystemExit(code)
+
+        # What `site` adds for people at a prompt, and some scripts use.
+        vars(builtins).update(input=no_input, exit=leave, quit=leave, help=inert.Inert())
+        sys.stdin = io.StringIO("")
+        if self._notebook:
+            shell = inert.Inert()
+            vars(builtins)["get_ipython"] = lambda: shell
+            vars(builtins)["display"] = lambda *things, **_: print(*things)
+
+    def serve(self) -> None:
+        """Answer requests until the parent closes the pipe."""
+        while True:
+            try:
+                head, payload = wire.read_frame(self._requests)
+            except EOFError:
+                return
+            began = _process_time()
+            reply, buffers = self._answer(head, payload)
+            reply["id"] = head["id"]
+            reply["cpu"] = int((_process_time() - began) * 1e6)
+            wire.write_all(self._replies, wire.frame(reply, buffers))
+
+    def _answer(self, head: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
+        encoder = wire.Encoder()
+        self._out.reset()
+        sys.stdout = sys.stderr = self._out
+        tape.seed_everything(int(head["seed"]))
+        reply: dict[str, Any] = {"kind": "returned"}
+        before = set(self._globals)
+        watched: list[Any] = []
+        tape.TAPE.start(int(head["seed"]), wanted=str(head.get("draws", "values")))
+        try:
+            _chdir(self._folder)
+            if head["op"] == "cell":
+                self._run_cell(head, payload, reply)
+                value = None
+            else:
+                value = self._call(head, payload, watched)
+            tape.TAPE.stop()
+            reply["value"] = encoder.encode(value)
+        except BaseException as error:
+            tape.TAPE.stop()
+            reply["kind"] = "out_of_memory" if issubclass(type(error), MemoryError) else "raised"
+            _setrecursionlimit(self._recursion)
+            reply["failure"] = self._failure(error)
+        _setrecursionlimit(self._recursion)
+        if head.get("watch"):
+            reply["after"] = [encoder.encode(item) for item in watched]
+        if head["op"] == "cell":
+            reply["callables"] = self._callables()
+            reply["names"] = self._new_names(before, encoder)
+        reply["draws"] = _draws(encoder) if head.get("draws") != "none" else None
+        reply["stdout"], reply["cut"] = wire.text(self._out.getvalue(), 1 << 17), self._out.cut
+        reply["arrays"] = encoder.arrays
+        return reply, encoder.buffers
+
+    def _run_cell(self, head: dict[str, Any], payload: bytes, reply: dict[str, Any]) -> None:
+        number = int(head["number"])
+        source = _decode(payload, str(head["encoding"]), "replace").removeprefix("\ufeff")
+        if self._notebook:
+            source, skipped = magics.transform(source)
+            reply["remarks"] = [wire.text(item, 80) for item in skipped[:MAX_REMARKS]]
+        filename = f"<{self._name}:{number}>"
+        self._files[filename] = number
+        # dont_inherit: this module's own __future__ must not reach the student's code.
+        if head.get("stepwise") or head.get("before"):
+            self._run_stepwise(head, source, filename)
+        else:
+            exec(_compile(source, filename, "exec", dont_inherit=True), self._globals)
+
+    def _run_stepwise(self, head: dict[str, Any], source: str, filename: str) -> None:
+        """Run statement by statement, telling each one's line beforehand, up to the line ``before``.
+
+        For a source that ended the process when it ran in one go: so that what it defined before is still judged.
+        """
+        whole = _compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        future = _compile(source, filename, "exec", dont_inherit=True).co_flags & _FUTURE
+        for statement in whole.body:
+            if head.get("before") and statement.lineno >= head["before"]:
+                return
+            if head.get("stepwise"):
+                progress = {"id": head["id"], "kind": "progress", "at": statement.lineno}
+                wire.write_all(self._replies, wire.frame(progress))
+            module = ast.Module([statement], [])
+            exec(_compile(module, filename, "exec", future, dont_inherit=True), self._globals)
+
+    def _call(self, head: dict[str, Any], payload: bytes, watched: list[Any]) -> Any:
+        def rebuild(tree: Any) -> Any:
+            return wire.decode(tree, head["arrays"], payload, readonly=bool(head["readonly"]))
+
+        args = [rebuild(tree) for tree in head["args"]]
+        watched += args
+        function = self._globals[head["name"]]
+        return function(*args, **{name: rebuild(tree) for name, tree in head["kwargs"]})
+
+    def _callables(self) -> list[str]:
+        found = []
+        for name, item in list(self._globals.items()):
+            if type(name) is str and len(name) <= wire.MAX_NAME and not name.startswith("_") and _callable(item):
+                found.append(wire.text(name))
+                if len(found) == MAX_CALLABLES:
+                    break
+        return found
+
+    def _new_names(self, before: set[str], encoder: wire.Encoder) -> list[list[object]]:
+        """Plain values under new names, for answers that stand in a cell without a function."""
+        found: list[list[object]] = []
+        if not self._notebook:
+            return found
+        for name, item in list(self._globals.items()):
+            if type(name) is not str or name in before or len(name) > wire.MAX_NAME or name.startswith("_"):
+                continue
+            if type(item) in (bool, int, float, list, tuple, dict) or issubclass(type(item), (np.ndarray, np.generic)):
+                if getattr(item, "nbytes", 0) <= 4096:
+                    found.append([wire.text(name), encoder.encode(item)])
+                if len(found) == MAX_NAMES:
+                    break
+        return found
+
+    def _failure(self, error: BaseException) -> dict[str, object]:
+        kind = wire.type_name(error)
+        try:
+            message = wire.text(str(error), 500)
+        except BaseException:
+            message = ""
+        cell, line = None, None
+        trace = error.__traceback__
+        while trace is not None:
+            number = self._files.get(trace.tb_frame.f_code.co_filename)
+            if number is not None:
+                cell, line = number, trace.tb_lineno
+            trace = trace.tb_next
+        if cell is None and issubclass(type(error), SyntaxError):
+            message = wire.text(getattr(error, "msg", ""), 500)
+            name, line = getattr(error, "filename", None), getattr(error, "lineno", None)
+            cell = self._files.get(name) if type(name) is str else None
+        if type(line) is not int or type(cell) is not int:
+            cell = line = None
+        return {"kind": kind, "message": message, "cell": cell, "line": line}
+
+
+def _draws(encoder: wire.Encoder) -> dict[str, object] | None:
+    record = tape.TAPE
+    others = record.others
+    if not record.steps and record.complete:
+        return {"sources": [], "steps": [], "values": None, "complete": True, "others": others}
+    values = record.values
+    if values is not None:
+        encoder.arrays.append(["<f8", [len(values) // 8], "ndarray", False])
+        encoder.buffers.append(bytes(values))
+    sources = [
+        [kind, name, None if values is not None or not record.digests else _state(state, encoder), digest.hexdigest() if record.digests else ""]
+        for kind, name, state, digest in record.sources
+    ]
+    return {
+        "sources": sources,
+        "steps": record.steps,
+        "values": None if values is None else len(encoder.arrays) - 1,
+        "complete": record.complete,
+        "others": others,
+    }
+
+
+def _state(state: object, encoder: wire.Encoder) -> object:
+    if isinstance(state, dict):
+        return {"q": ["dict", [{"q": ["tuple", [_state(k, encoder), _state(v, encoder)]]} for k, v in state.items()]]}
+    return encoder.encode(state)
+
+
+def main() -> None:
+    """Take over the standard streams' pipes, lock what can be locked, say hello, serve."""
+    requests, replies = os.dup(0), os.dup(1)
+    if os.name == "nt":
+        import msvcrt
+
+        for fd in (requests, replies):
+            msvcrt.setmode(fd, os.O_BINARY)  # type: ignore[attr-defined,unused-ignore]  # exists on Windows only
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(null)
+    start, _ = wire.read_frame(requests)
+    limits.apply(start["memory"], start["cpu"])
+    inert.install(start["inert"])
+    if start["companions"]:
+        # Last: the library and the packages come first, so nothing of a submission can shadow them.
+        sys.path.append(start["folder"])
+    tape.install()
+    worker = Worker(requests, replies, start)
+    hello = {"id": "hello", "kind": "returned", "environment": limits.environment()}
+    wire.write_all(replies, wire.frame(hello))
+    try:
+        worker.serve()
+    finally:
+        # No atexit handlers, no waiting for threads that student code left behind.
+        _exit(0)

@@ -1,0 +1,210 @@
+"""The ``process`` backend: a plain subprocess with a clean environment. For one's own file, on any system."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+from grader.errors import IsolationError
+from grader.run.backend import End, Launch, Usage
+from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD
+
+__all__ = ["ProcessBackend", "command", "environment"]
+
+INSIDE = Path(__file__).parent / "inside"
+
+# The package is found by its place and named `inside`: the grader itself isn't on the worker's path.
+_BOOTSTRAP = """
+import sys, importlib.util
+sys.path[:] = sys.argv[2:]
+place = sys.argv[1]
+spec = importlib.util.spec_from_file_location("inside", place + "/__init__.py", submodule_search_locations=[place])
+package = importlib.util.module_from_spec(spec)
+sys.modules["inside"] = package
+spec.loader.exec_module(package)
+from inside.MODULE import main
+del sys.argv[1:]
+main()
+"""
+
+
+def command(module: str) -> list[str]:
+    """Return the command that runs ``inside/<module>.py``.
+
+    ``-S`` leaves site and its .pth files out, so an editable installation of the grader isn't importable;
+    ``-s -P`` in place of ``-I``, since ``-I`` would ignore PYTHONHASHSEED.
+    """
+    paths = sysconfig.get_paths()
+    # A virtual environment has no library of its own; these paths are those of the base interpreter.
+    library = [paths["stdlib"], paths["platstdlib"]]
+    library += [str(Path(folder) / "lib-dynload") for folder in library]
+    library += [str(Path(sys.base_prefix) / "DLLs")]
+    packages = [paths["purelib"], paths["platlib"], *(folder for folder in sys.path if _is_packages(folder))]
+    search = [folder for folder in dict.fromkeys([*library, *packages]) if Path(folder).is_dir()]
+    bootstrap = _BOOTSTRAP.replace("MODULE", module)
+    return [sys.executable, "-s", "-S", "-P", "-B", "-c", bootstrap, str(INSIDE), *search]
+
+
+def _is_packages(path: str) -> bool:
+    return Path(path).name in ("site-packages", "dist-packages")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the worker's whole environment: nothing of ours is inherited but what a system needs to start it."""
+    keep = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    openblas = {name: value for name, value in os.environ.items() if name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    scratch = str(folder)
+    return {
+        **keep,
+        **openblas,
+        "PATH": os.defpath,
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "TEMP": scratch,
+        "MPLCONFIGDIR": scratch,
+        "MPLBACKEND": "Agg",
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        # One thread: results are the same bits every time, and NumPy starts faster.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "VECLIB_MAXIMUM_THREADS": "1",
+    }
+
+
+class ProcessWorker:
+    """A subprocess and two threads that move bytes, so that no full or silent pipe can hold us up."""
+
+    def __init__(self, launch: Launch, module: str = "worker", *, max_payload: int = MAX_PAYLOAD) -> None:
+        self._max_payload = max_payload
+        try:
+            self._process = subprocess.Popen(
+                command(module),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=launch.folder,
+                env=environment(launch.folder),
+                bufsize=0,
+                start_new_session=os.name == "posix",
+            )
+        except OSError as error:
+            raise IsolationError(
+                f"No Python process could be started for the submission ({error.strerror or error}).",
+                hint="Check that the machine has memory and processes left, then try again.",
+            ) from error
+        self._killed = self._ended = False
+        self._replies: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        for work in (self._read, self._write):
+            threading.Thread(target=work, daemon=True).start()
+
+    def send(self, frame: bytes) -> None:
+        """Hand a request over; never blocks."""
+        self._requests.put(frame)
+
+    def receive(self, seconds: float) -> tuple[bytes, bytes] | None:
+        """Return header and payload of the next reply, or None after ``seconds``. Raises EOFError at the end."""
+        try:
+            reply = self._replies.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+        if reply is None:
+            raise EOFError
+        return reply
+
+    def usage(self) -> Usage | None:
+        """CPU time so far, and whether it sleeps; None where the system doesn't tell."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            return Usage(cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"), asleep=fields[0] == b"S")
+        except (OSError, ValueError, IndexError, AttributeError):
+            return None
+
+    def interrupt(self) -> bool:
+        """Ask the running code to stop (KeyboardInterrupt); False where that can't be done."""
+        if os.name != "posix":
+            return False
+        with contextlib.suppress(OSError):
+            os.kill(self._process.pid, signal.SIGINT)
+        return True
+
+    def close(self) -> End:
+        """End the process and all that it started, and say how it had ended if it already had."""
+        self._requests.put(None)
+        # A worker that closed its pipe is about to end by itself: its status says how.
+        code: int | None = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(0.5 if self._ended else 0)
+        if os.name == "posix":
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        if code is None:
+            self._process.kill()
+            self._process.wait()
+            self._killed = True
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        if self._killed or code is None:
+            return End(kind="killed")
+        if code < 0:
+            try:
+                return End(kind="signal", detail=signal.Signals(-code).name)
+            except ValueError:
+                return End(kind="signal", detail=str(-code))
+        return End(kind="exit", detail=str(code))
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        assert stream is not None
+        try:
+            while True:
+                magic, header, payload = HEAD.unpack(_exactly(stream.fileno(), HEAD.size))
+                if magic != MAGIC or header > MAX_HEADER or payload > self._max_payload:
+                    break
+                self._replies.put((_exactly(stream.fileno(), header), _exactly(stream.fileno(), payload)))
+        except (EOFError, OSError, ValueError):
+            pass
+        self._ended = True
+        self._replies.put(None)
+
+    def _write(self) -> None:
+        stream = self._process.stdin
+        assert stream is not None
+        with contextlib.suppress(OSError, ValueError):
+            while (frame := self._requests.get()) is not None:
+                view = memoryview(frame)
+                while len(view):
+                    view = view[os.write(stream.fileno(), view) :]
+
+
+def _exactly(fd: int, count: int) -> bytes:
+    parts = []
+    while count:
+        part = os.read(fd, min(count, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+class ProcessBackend:
+    """A plain subprocess: it guards against accidents, not against malice."""
+
+    name = "process"
+
+    def start(self, launch: Launch) -> ProcessWorker:
+        """Start a worker. Raises IsolationError."""
+        return ProcessWorker(launch)

@@ -1,0 +1,169 @@
+"""Runs the calls of one submission: sessions begin, end and begin again, and no call costs another."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from grader.errors import OutputError
+from grader.model import Call, Failure, Limits, Outcome, Submission
+from grader.run.backend import Backend, Launch, Worker
+from grader.run.session import Life, prepare_folder
+
+__all__ = ["MAX_TRANSCRIPT_BYTES", "Runner", "Scratch"]
+
+MAX_TRANSCRIPT_BYTES = 16 << 20
+MAX_STRIKES = 2
+"""What hung or ended the process this often isn't called again."""
+
+
+class Scratch:
+    """A folder for workers, and a first worker in it that starts while the grader is still being imported."""
+
+    def __init__(self, backend: Backend, submission: Submission) -> None:
+        self.backend, self.submission = backend, submission
+        try:
+            self.root = Path(tempfile.mkdtemp(prefix="grade-"))
+        except OSError as error:
+            raise OutputError(
+                f"No temporary folder could be made ({error.strerror or error}).",
+                hint="Free some space, or name another folder in TMPDIR.",
+            ) from error
+        self._count = 0
+        self.first: Worker | None = None
+        self.first_folder = self.new_folder()
+        if submission.cells:
+            self.first = backend.start(Launch(folder=self.first_folder))
+
+    def new_folder(self) -> Path:
+        """Make the folder of one more worker. Raises OutputError."""
+        self._count += 1
+        folder = self.root / f"life-{self._count}"
+        try:
+            prepare_folder(folder, self.submission)
+        except OSError as error:
+            self.close()
+            raise OutputError(
+                f"The submission's working folder can't be written ({error.strerror or error}).",
+                hint="Free some space, or name another folder in TMPDIR.",
+            ) from error
+        return folder
+
+    def close(self) -> None:
+        """End a worker that was never used and remove everything."""
+        if self.first is not None:
+            self.first.close()
+            self.first = None
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+class Runner:
+    """Asks student code, as a context manager.
+
+    Raises:
+        IsolationError: If a worker can't be started before any student code has run.
+    """
+
+    def __init__(self, scratch: Scratch, limits: Limits, inert_modules: tuple[str, ...]) -> None:
+        self._scratch, self._limits, self._inert = scratch, limits, inert_modules
+        self._deadline = time.monotonic() + limits.submission_seconds
+        self._lives: dict[str, Life] = {}
+        self._loads: tuple[Call, ...] = ()
+        self._stop_before: dict[str, int] = {}
+        self._strikes: Counter[str] = Counter()
+        self._bytes = 0
+        self.environment: tuple[tuple[str, str], ...] = ()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for life in self._lives.values():
+            life.close()
+        self._scratch.close()
+
+    def run(self, calls: Iterable[Call]) -> tuple[Outcome, ...]:
+        """Run ``calls`` in order and return their outcomes."""
+        outcomes = []
+        for call in calls:
+            outcomes.append(self._capped(self._load(call) if call.kind != "function" else self._call(call)))
+        return tuple(outcomes)
+
+    # ------------------------------------------------------------ loading
+
+    def _load(self, call: Call) -> Outcome:
+        """Run a cell for the first time; if it ends the process, save what it defined before that."""
+        self._loads = (*self._loads, call)
+        life = self._life("main", upto=call)
+        outcome = life.load(call, self._deadline)[0]
+        if life.alive or time.monotonic() > self._deadline:
+            return outcome
+        # It ended the process. Once more, statement by statement, to learn which one it was.
+        again, line = self._life("main", upto=call).load(call, self._deadline, stepwise=True)
+        if again.kind == "returned" or line is None:
+            return replace(outcome, callables=again.callables)
+        self._stop_before[call.id] = line
+        saved = self._life("main", upto=call).load(call, self._deadline, before=line)[0]
+        failure = replace(outcome.failure or Failure(), cell=int(call.name), line=line)
+        return replace(outcome, callables=saved.callables, failure=failure)
+
+    def _life(self, session: str, upto: Call | None = None) -> Life:
+        """Return the live worker of ``session``; a new one loads all cells, or those before ``upto``."""
+        life = self._lives.get(session)
+        if life is not None and life.alive:
+            return life
+        if life is not None:
+            life.close()
+        first, self._scratch.first = self._scratch.first, None
+        folder = self._scratch.first_folder if first is not None else self._scratch.new_folder()
+        life = Life(
+            self._scratch.backend, folder, self._scratch.submission, self._limits, self._inert, worker=first
+        )
+        self.environment = self.environment or life.environment
+        self._lives[session] = life
+        for call in self._loads:
+            if upto is not None and call.id == upto.id or not life.alive:
+                break
+            life.load(call, self._deadline, before=self._stop_before.get(call.id))
+        return life
+
+    # ------------------------------------------------------------ calling
+
+    def _call(self, call: Call) -> Outcome:
+        if self._strikes[call.name] >= MAX_STRIKES:
+            return Outcome(call=call.id, kind="not_run", failure=Failure(kind="gave_up"))
+        if time.monotonic() > self._deadline:
+            return Outcome(call=call.id, kind="not_run", failure=Failure(kind="deadline"))
+        life = self._life(call.session)
+        if not life.alive:
+            return Outcome(call=call.id, kind="not_run", failure=Failure(kind="gave_up"))
+        outcome = life.call(call, self._deadline)
+        if not life.alive:
+            self._strikes[call.name] += 1
+        return outcome
+
+    def _capped(self, outcome: Outcome) -> Outcome:
+        self._bytes += _size(outcome)
+        if self._bytes <= MAX_TRANSCRIPT_BYTES:
+            return outcome
+        return Outcome(call=outcome.call, kind="too_large", failure=Failure(kind="transcript"))
+
+
+def _size(item: object) -> int:
+    """Count the bytes that an outcome keeps, roughly."""
+    if isinstance(item, (bytes, str)):
+        return len(item)
+    if isinstance(item, tuple):
+        return sum(map(_size, item)) + 8
+    with contextlib.suppress(AttributeError):
+        return sum(_size(getattr(item, name)) for name in item.__slots__)  # type: ignore[attr-defined]  # suppressed
+    return 8

@@ -1,0 +1,1 @@
+"""The lesson on scaled dot-product attention: solution, oracle and checks."""

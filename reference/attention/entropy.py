@@ -1,0 +1,299 @@
+"""Exercise 2: each entropy is right if some query and keys drawn during the call have it. Never a monotone fall."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from grader.api import (
+    Band,
+    Case,
+    Chart,
+    Finding,
+    Inputs,
+    Line,
+    Note,
+    Observed,
+    Params,
+    Seen,
+    Status,
+    Table,
+    kind_name,
+)
+
+from . import explain
+from .reading import Read, decimals_of, read_entropies
+
+__all__ = ["BAND", "POPULATION", "Entropy"]
+
+WIDTHS = (4, 16, 64, 256)
+CLOSE = 1e-6
+"""Agreement with the draws' entropy: an epsilon of up to 1e-7 inside the logarithm stays within it."""
+
+ROUNDED = 1e-4
+SAMPLES = 100
+"""Calls with other seeds, for programs whose draws aren't known."""
+
+BAND = Band(
+    label="entropy.chart.band",
+    x=(4.0, 16.0, 64.0, 256.0),
+    low=(0.366, 0.024, 0.0001, 0.0),
+    high=(1.910, 1.413, 1.005, 0.697),
+)
+"""Where the entropy of one query against eight keys falls for 90 of 100 honest draws: 400,000 draws of the exact law
+(given q, the scores are independent N(0, |q|^2), and |q|^2 is chi-square with d_k degrees of freedom)."""
+
+POPULATION = {4: (1.288, 0.465), 16: (0.672, 0.444), 64: (0.318, 0.348), 256: (0.153, 0.254)}
+"""Mean and standard deviation over the same draws, for eight keys."""
+
+Z = 6.0
+"""Allowed distance of the mean over SAMPLES calls from the population's, in standard errors; skewness included."""
+
+
+class Entropy:
+    """15 points: the four entropies fit their draws 12 (3 each), they follow the arguments 3."""
+
+    def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
+        """First the lesson's widths with two seeds and other arguments; many seeds only where draws explain nothing."""
+        yield self._case(inputs, "draws/first", WIDTHS, 8)
+        yield self._case(inputs, "draws/second", WIDTHS, 8)
+        yield self._case(inputs, "arguments/widths", (3, 10), 8)
+        yield self._case(inputs, "arguments/keys", (5, 12, 7), 5)
+        if len(seen) and self._open(seen):
+            for index in range(SAMPLES):
+                yield self._case(inputs, f"seed/{index}", WIDTHS, 8, stage=2)
+
+    def _case(self, inputs: Inputs, name: str, d_ks: tuple[int, ...], n: int, stage: int = 1) -> Case:
+        return Case(
+            id=name,
+            kwargs={"d_ks": d_ks, "n_keys": n, "seed": inputs.number(name) % 10_000},
+            seed=inputs.number(name + "/global"),
+            draws="replay" if stage == 1 else "none",
+            stage=stage,
+        )
+
+    def _open(self, seen: Observed) -> bool:
+        """Whether there are four numbers, and a width that no draw explains."""
+        judged = [_Sweep(seen[name]) for name in ("draws/first", "draws/second")]
+        return all(sweep.complete for sweep in judged) and not all(all(sweep.agreement) for sweep in judged)
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
+        """Judge the two criteria."""
+        sweeps = [_Sweep(seen[name]) for name in ("draws/first", "draws/second")]
+        more = [_Sweep(call, explain_draws=False) for call in seen.all_of("seed/")]
+        yield self._draws(sweeps, more)
+        yield self._arguments([_Sweep(seen[name]) for name in ("arguments/widths", "arguments/keys")])
+
+    def _draws(self, sweeps: list[_Sweep], more: list[_Sweep]) -> Finding:
+        criterion = "entropy/draws"
+        for sweep in sweeps:
+            problem = sweep.seen.problem() or sweep.form_problem()
+            if problem is not None:
+                return Finding(
+                    criterion=criterion,
+                    status=Status.FAILED,
+                    text=problem[0],
+                    params=problem[1],
+                    calls=(sweep.seen.id,),
+                    snippet=_snippet(sweep.seen),
+                )
+        right = [all(sweep.agreement[i] for sweep in sweeps) for i in range(len(WIDTHS))]
+        if all(right):
+            return Finding(criterion=criterion, status=Status.PASSED, notes=self._notes(sweeps))
+        if not any(right) and not all(sweep.known for sweep in sweeps):
+            by_statistics = self._population(more)
+            if all(by_statistics):
+                review = Note(text="entropy.review", audience="instructor", kind="review")
+                return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
+        wrong = [i for i, good in enumerate(right) if not good]
+        sweep = next(s for s in sweeps if not all(s.agreement))
+        at = next(i for i, good in enumerate(sweep.agreement) if not good)
+        text = _recognise(sweeps)
+        expected = sweep.nearest(at)
+        params: Params = (
+            ("count", len(wrong)),
+            ("d", WIDTHS[at]),
+            ("got", f"{sweep.numbers[at].value:.4f}"),
+            ("expected", "unknown" if expected is None else f"{expected:.4f}"),
+        )
+        if not text:
+            text = "entropy.wrong" if expected is not None else "entropy.unexplained"
+        partial = text == "entropy.normalised"
+        share = (6, 12) if partial else (3 * (len(WIDTHS) - len(wrong)), 12)
+        return Finding(
+            criterion=criterion,
+            status=Status.PARTIAL if partial else Status.FAILED,
+            share=share,
+            text=text,
+            params=params,
+            calls=(sweep.seen.id,),
+            evidence=(_table(sweep), _chart(sweep)),
+            snippet=_snippet(sweep.seen),
+        )
+
+    def _arguments(self, sweeps: list[_Sweep]) -> Finding:
+        criterion = "entropy/arguments"
+        for sweep in sweeps:
+            text, params = "", ()
+            if not sweep.seen.returned:
+                text = "entropy.arguments.no_answer"
+            elif len(sweep.numbers) != len(sweep.d_ks):
+                text, params = "entropy.arguments.widths", _counts(sweep)
+            elif any(read.value > math.log(sweep.n) + CLOSE for read in sweep.numbers):
+                text, params = "entropy.arguments.keys", (("n", sweep.n), ("limit", f"{math.log(sweep.n):.4f}"))
+            elif sweep.drew_known and not any(sweep.shapes_follow):
+                text, params = "entropy.arguments.drawn", (("n", sweep.n), ("widths", ", ".join(map(str, sweep.d_ks))))
+            if text:
+                return Finding(
+                    criterion=criterion,
+                    status=Status.FAILED,
+                    text=text,
+                    params=params,
+                    calls=(sweep.seen.id,),
+                    snippet=_snippet(sweep.seen),
+                )
+        return Finding(criterion=criterion, status=Status.PASSED)
+
+    def _population(self, more: list[_Sweep]) -> list[bool]:
+        """Whether the mean and scatter of many calls are the population's, width by width."""
+        complete = [sweep for sweep in more if sweep.complete]
+        if len(complete) < SAMPLES:
+            return [False]
+        values = np.array([[read.value for read in sweep.numbers] for sweep in complete])
+        if len({tuple(row) for row in values}) == 1:
+            return [False]
+        good = []
+        for column, width in zip(values.T, WIDTHS, strict=True):
+            mean, sd = POPULATION[width]
+            near = abs(float(column.mean()) - mean) <= Z * sd / math.sqrt(SAMPLES) + 0.005
+            good.append(near and float(column.std()) <= 1.6 * sd)
+        return good
+
+    def _notes(self, sweeps: list[_Sweep]) -> tuple[Note, ...]:
+        notes = []
+        if any(sweep.form == "mapping" for sweep in sweeps):
+            notes.append(Note(text="entropy.note.mapping"))
+        if any("rounded" in sweep.agreement for sweep in sweeps):
+            notes.append(Note(text="note.rounded"))
+        if all([r.value for r in sweep.numbers] == [r.value for r in sweeps[0].numbers] for sweep in sweeps[1:]):
+            notes.append(Note(text="note.seed_ignored"))
+        if all("mean" in sweep.agreement for sweep in sweeps):
+            notes.append(Note(text="entropy.note.averaged"))
+        return tuple(notes)
+
+
+class _Sweep:
+    """One call of ``entropy_sweep`` and what its draws explain."""
+
+    def __init__(self, seen: Seen, *, explain_draws: bool = True) -> None:
+        self.seen = seen
+        widths = seen.kwargs["d_ks"]
+        self.d_ks: tuple[int, ...] = tuple(widths) if isinstance(widths, tuple) else ()
+        self.n = int(str(seen.kwargs["n_keys"]))
+        self.numbers: list[Read] = []
+        self.form = ""
+        if seen.returned:
+            self.numbers, self.form = read_entropies(seen.value, self.d_ks)
+        self.complete = len(self.numbers) == len(self.d_ks) and all(math.isfinite(r.value) for r in self.numbers)
+        self.drew_known = explain_draws and explain.trustworthy(seen.drawn)
+        self.explained: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+        self.agreement: list[str] = [""] * len(self.d_ks)
+        if self.drew_known and self.complete:
+            for i, d in enumerate(self.d_ks):
+                values, tried = explain.entropies(seen.drawn, d, self.n)
+                self.explained.append(values)
+                self.agreement[i] = _agreement(self.numbers[i].value, values, tried)
+
+    @property
+    def known(self) -> bool:
+        """Whether a query and keys of the right shapes were drawn for every width, so that draws can tell."""
+        return self.drew_known and all(explain.exact_pairs(self.seen.drawn, d, self.n) for d in self.d_ks)
+
+    @property
+    def shapes_follow(self) -> list[bool]:
+        """For each width, whether anything of that width and number of keys was drawn."""
+        return [bool(explain.query_key_pairs(self.seen.drawn, d, self.n)) for d in self.d_ks]
+
+    def nearest(self, at: int) -> float | None:
+        """Return the entropy that the draws give for the width at this place, if they give just one or a few."""
+        values = self.explained[at] if at < len(self.explained) else np.empty(0)
+        if not values.size:
+            return None
+        return float(values[min(at, values.size - 1)] if values.size == len(self.d_ks) else values[0])
+
+    def form_problem(self) -> tuple[str, Params] | None:
+        """Say what is wrong with the form of the answer."""
+        if not self.numbers:
+            return "entropy.form", (("got", kind_name(self.seen.value)),)
+        if len(self.numbers) != len(self.d_ks):
+            return "entropy.count", _counts(self)
+        for d, read in zip(self.d_ks, self.numbers, strict=True):
+            if not math.isfinite(read.value):
+                return "entropy.not_finite", (("d", d), ("got", f"{read.value:g}"))
+        return None
+
+
+def _agreement(value: float, candidates: np.ndarray[tuple[int], np.dtype[np.float64]], tried: int) -> str:
+    """Say how one of the candidates agrees with ``value``: "exact", "mean", "rounded", or "" if none does."""
+    if not candidates.size:
+        return ""
+    errors = np.abs(candidates - value)
+    # Candidates times the width of what counts as agreement: what a coincidence may do. Beyond it nothing is explained.
+    if tried * CLOSE < 1e-2 and float(errors.min()) <= CLOSE * max(1.0, abs(value)):
+        return "mean" if candidates.size > tried and int(errors.argmin()) == tried else "exact"
+    places = decimals_of(value)
+    if places is not None and places >= 3 and tried <= 64 and float(errors.min()) <= 0.500001 * 10.0**-places:
+        return "rounded"
+    if candidates.size > tried and errors[-1] <= CLOSE:
+        return "mean"
+    return ""
+
+
+def _recognise(sweeps: list[_Sweep]) -> str:
+    """Name the one simple change that turns all values into right ones, if there is one."""
+    forms = {
+        "entropy.base2": lambda h, n: h / math.log(2),
+        "entropy.normalised": lambda h, n: h / math.log(n),
+        "entropy.sign": lambda h, n: -h,
+        "entropy.mean": lambda h, n: h / n,
+        "entropy.from_uniform": lambda h, n: math.log(n) - h,
+    }
+    for text, form in forms.items():
+        if all(
+            sweep.explained
+            and all(
+                values.size and float(np.abs(form(values, sweep.n) - read.value).min()) <= CLOSE
+                for values, read in zip(sweep.explained, sweep.numbers, strict=True)
+            )
+            for sweep in sweeps
+        ):
+            return text
+    return ""
+
+
+def _counts(sweep: _Sweep) -> Params:
+    return (("expected", len(sweep.d_ks)), ("got", len(sweep.numbers)), ("widths", ", ".join(map(str, sweep.d_ks))))
+
+
+def _table(sweep: _Sweep) -> Table:
+    rows = []
+    for at, (d, read) in enumerate(zip(sweep.d_ks, sweep.numbers, strict=True)):
+        expected = sweep.nearest(at)
+        rows.append((d, f"{read.value:.4f}", "" if expected is None else f"{expected:.4f}"))
+    return Table(
+        caption="entropy.table",
+        header=("entropy.table.d", "entropy.table.yours", "entropy.table.draws"),
+        rows=tuple(rows),
+    )
+
+
+def _chart(sweep: _Sweep) -> Chart:
+    x = tuple(float(d) for d in sweep.d_ks)
+    yours = Line(label="entropy.chart.yours", role="yours", x=x, y=tuple(read.value for read in sweep.numbers))
+    return Chart(id="entropy.chart", lines=(yours,), band=BAND, log_x=True)
+
+
+def _snippet(seen: Seen) -> str:
+    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_ks", "n_keys", "seed"))
+    return f"print(entropy_sweep({arguments}))"

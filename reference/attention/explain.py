@@ -1,0 +1,204 @@
+"""Do the recorded draws explain a value? In any order, by any generator, in any documented form.
+
+With many recorded pairs some pair explains anything, so the number of candidates is bounded, and each search says how
+many it tried: a caller compares it with the chance of a coincidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from grader.api import Drawn, Seen, looks_normal
+
+from . import oracle
+
+__all__ = [
+    "MAX_PAIRS",
+    "block_variances",
+    "entropies",
+    "exact_pairs",
+    "normal_arrays",
+    "orders",
+    "query_key_pairs",
+    "score_sets",
+    "shuffled",
+    "trustworthy",
+    "variances",
+]
+
+Doubles = npt.NDArray[np.float64]
+
+MAX_PAIRS = 256
+MAX_ARRAYS = 4_096
+MAX_CELLS = 4_000_000
+
+
+def trustworthy(drawn: Sequence[Drawn] | None) -> bool:
+    """Whether there is a record with standard normal draws in it that look like ones."""
+    normal = [item.values.ravel() for item in drawn or () if item.standard_normal]
+    return bool(normal) and looks_normal(np.concatenate(normal))
+
+
+def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
+    """Return every array drawn from N(0, 1), in order, with its axes of length 1 taken out."""
+    arrays: list[Doubles] = []
+    for item in drawn or ():
+        if item.standard_normal:
+            for part in item.values:
+                arrays.append(np.squeeze(part))
+                if len(arrays) == MAX_ARRAYS:
+                    return arrays
+    return arrays
+
+
+# ---------------------------------------------------------------------- exercise 1
+
+
+def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Doubles, Doubles]]:
+    """Yield ``(how, Q, K)`` of shape (m, d): the ways to read the draws as m query-key pairs."""
+    items = [item for item in drawn or () if item.standard_normal]
+    if not items:
+        return
+    flat = np.concatenate([item.values.ravel() for item in items])
+    blocks = [part for item in items for part in item.values][: 2 * MAX_ARRAYS]
+    rows = [np.reshape(part, (-1, d)) for part in blocks if part.ndim and part.shape[-1] == d]
+    if len(rows) == len(blocks) and len(blocks) % 2 == 0:
+        if all(a.shape == b.shape for a, b in zip(rows[::2], rows[1::2], strict=True)):
+            yield "alternating", np.concatenate(rows[::2]), np.concatenate(rows[1::2])
+    half = len(rows) // 2
+    if rows and len(rows) % 2 == 0 and len(rows) > 2:
+        yield "one after the other", np.concatenate(rows[:half]), np.concatenate(rows[half:])
+    if len(blocks) == 2 and all(part.ndim == 2 and part.shape[0] == d for part in blocks):
+        yield "columns", blocks[0].T, blocks[1].T
+    for part in blocks if len(blocks) == 1 else ():
+        if part.ndim == 2 and part.shape[1] == 2 * d:
+            yield "side by side", part[:, :d], part[:, d:]
+    if flat.size % (2 * d) == 0 and flat.size:
+        m = flat.size // (2 * d)
+        yield "halves", flat[: m * d].reshape(m, d), flat[m * d :].reshape(m, d)
+        pairs = flat.reshape(m, 2, d)
+        yield "row by row", pairs[:, 0], pairs[:, 1]
+        if len(blocks) == 1 and blocks[0].shape[0] == d:
+            whole = flat.reshape(d, -1)
+            yield "split columns", whole[:, :m].T, whole[:, m:].T
+        elements = flat.reshape(m, d, 2)
+        yield "number by number", elements[:, :, 0], elements[:, :, 1]
+
+
+def block_variances(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, float]]:
+    """Yield ``(form, variance)`` where the variance was taken block by block and averaged."""
+    blocks = [part for item in drawn or () if item.standard_normal for part in item.values][:MAX_ARRAYS]
+    pairs = list(zip(blocks[::2], blocks[1::2], strict=False))
+    if len(pairs) < 2 or not all(q.ndim == 2 and q.shape == k.shape and q.shape[1] == d for q, k in pairs):
+        return
+    scores = [np.einsum("ij,ij->i", q, k) for q, k in pairs]
+    yield "blocks", float(np.mean([s.var() for s in scores]))
+    if all(s.size > 1 for s in scores):
+        yield "sample blocks", float(np.mean([s.var(ddof=1) for s in scores]))
+
+
+def variances(Q: Doubles, K: Doubles, n: int) -> Iterator[tuple[str, float]]:
+    """Yield ``(form, variance)``: the documented ways to measure the variance of the pairs' scores."""
+    scores = np.einsum("ij,ij->i", Q, K)
+    yield "population", float(scores.var())
+    if scores.size > 1:
+        yield "sample", float(scores.var(ddof=1))
+    yield "uncentred", float((scores**2).mean())
+    repeats = scores.size // n
+    if repeats > 1 and scores.size == repeats * n:
+        yield "repeats", float(scores.reshape(repeats, n).var(axis=1).mean())
+        yield "sample repeats", float(scores.reshape(repeats, n).var(axis=1, ddof=1).mean()) if n > 1 else 0.0
+    if scores.size**2 <= MAX_CELLS:
+        table = Q @ K.T
+        yield "table", float(table.var())
+        yield "sample table", float(table.var(ddof=1)) if table.size > 1 else 0.0
+        yield "uncentred table", float((table**2).mean())
+
+
+# ---------------------------------------------------------------------- exercises 2 and 3
+
+
+def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubles, Doubles]]:
+    """Return pairs ``(q, K)`` of shapes (d,) and (n, d) that the draws may be read as; at most MAX_PAIRS.
+
+    Exact shapes come first and in the order of drawing, then keys as columns, query and keys in one array, slices of
+    wider draws, and last the bare stream of numbers.
+    """
+    arrays = normal_arrays(drawn)
+    exact_q = [a for a in arrays if a.shape == (d,)] or ([np.reshape(a, (1,)) for a in arrays if a.shape == ()] if d == 1 else [])
+    exact_k = [a for a in arrays if a.shape == (n, d)]
+    exact_k += [a.T for a in arrays if a.shape == (d, n) and n != d]
+    exact_k += [a.reshape(n, d) for a in arrays if 1 in (n, d) and a.shape == (n * d,) and n * d > 1]
+    pairs: list[tuple[Doubles, Doubles]] = []
+    if exact_q and len(exact_q) == len(exact_k):
+        # A query and its keys are drawn together: neighbours first, whatever number of repeats.
+        pairs += list(zip(exact_q, exact_k, strict=True))
+    pairs += [(q, k) for q in exact_q[:16] for k in exact_k[:16]]
+    for a in arrays[:64]:
+        if a.shape == (n + 1, d):
+            pairs += [(a[0], a[1:]), (a[-1], a[:-1])]
+        if a.shape == (d, n + 1):
+            pairs += [(a[:, 0], a[:, 1:].T), (a[:, -1], a[:, :-1].T)]
+        if a.ndim == 3 and a.shape[0] == 2 and a.shape[1:] == (n, d):
+            pairs += [(a[0, 0], a[1]), (a[0, -1], a[1])]
+    rows = [a for a in arrays[:64] if a.ndim == 2 and a.shape[1] == d]
+    pairs += [(row, k) for a in rows for k in exact_k[:16] if a is not k for row in a[:16]][:64]
+    pairs += _slices(arrays[:64], d, n)
+    pairs += _stream(drawn, d, n)
+    return pairs[: max(MAX_PAIRS, min(len(exact_q), MAX_ARRAYS))]
+
+
+def _slices(arrays: list[Doubles], d: int, n: int) -> list[tuple[Doubles, Doubles]]:
+    """Pairs cut from wider draws: the first d numbers of a longer query, the first d columns of wider keys."""
+    queries = [a[:d] for a in arrays if a.ndim == 1 and a.size >= d]
+    keys = [a[:n, :d] for a in arrays if a.ndim == 2 and a.shape[0] >= n and a.shape[1] >= d]
+    keys += [a[:d, :n].T for a in arrays if a.ndim == 2 and a.shape[0] >= d and a.shape[1] >= n and a.shape[0] != n]
+    return [(q, k) for q in queries[:12] for k in keys[:12]]
+
+
+def _stream(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubles, Doubles]]:
+    """The numbers as they came, when they are those of one query and its keys."""
+    numbers = [item.values.ravel() for item in drawn or () if item.standard_normal]
+    if not numbers:
+        return []
+    flat = np.concatenate(numbers)
+    if flat.size != d * (n + 1):
+        return []
+    return [(flat[:d], flat[d:].reshape(n, d)), (flat[n * d :], flat[: n * d].reshape(n, d))]
+
+
+def exact_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> bool:
+    """Whether a query of shape (d,) and keys of shape (n, d) were drawn, in so many words."""
+    shapes = {array.shape for array in normal_arrays(drawn)} if trustworthy(drawn) else set()
+    return (d,) in shapes and ((n, d) in shapes or (d, n) in shapes)
+
+
+def shuffled(seen: Seen) -> bool:
+    """Whether a random order was drawn and no normal number."""
+    draws = seen.outcome.draws
+    others = draws.others if draws is not None else ()
+    return bool({"permutation", "permuted", "shuffle", "choice"} & set(others)) and not trustworthy(seen.drawn)
+
+
+def entropies(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[Doubles, int]:
+    """Return the entropies that the draws give for width d and n keys, and how many pairs were tried.
+
+    The last one, if there are several pairs of exact shape, is the mean over them.
+    """
+    pairs = query_key_pairs(drawn, d, n)
+    if not pairs:
+        return np.empty(0), 0
+    values = oracle.entropy(np.stack([k @ q for q, k in pairs]))
+    arrays = normal_arrays(drawn)
+    repeats = sum(a.shape == (d,) for a in arrays)
+    if 1 < repeats <= len(pairs) and repeats == sum(a.shape in ((n, d), (d, n)) for a in arrays):
+        values = np.append(values, values[:repeats].mean())
+    return values, len(pairs)
+
+
+def orders(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[list[npt.NDArray[np.intp]], int]:
+    """Return the orders (ascending argsort of the scores) that the draws give, and how many pairs were tried."""
+    pairs = query_key_pairs(drawn, d, n)
+    return [np.argsort(k @ q) for q, k in pairs], len(pairs)

@@ -1,0 +1,234 @@
+"""Exercise 3: two orders are right if they are equal and some query and keys drawn during the call have them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from grader.api import Case, Finding, Inputs, Note, Observed, Params, Seen, Status, Table, kind_name
+
+from . import explain
+from .reading import read_order
+
+__all__ = ["Ranking"]
+
+Order = npt.NDArray[np.intp]
+
+COINCIDENCE = 1e-6
+"""Chance that draws explain an order by accident, over all calls; beyond it a match explains nothing."""
+
+SAMPLES = 24
+"""Calls with other seeds, for programs whose draws aren't known."""
+
+
+class Ranking:
+    """15 points: orders belong to real draws 5, both right and equal 8, form 2."""
+
+    CASES = {"first": (256, 8), "second": (256, 8), "third": (100, 11)}
+
+    def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
+        """First three calls; many seeds only where draws explain nothing."""
+        for name, (d, n) in self.CASES.items():
+            yield self._case(inputs, name, d, n)
+        if len(seen) and self._open(seen):
+            for index in range(SAMPLES):
+                yield self._case(inputs, f"seed/{index}", 256, 8, stage=2)
+
+    def _case(self, inputs: Inputs, name: str, d: int, n: int, stage: int = 1) -> Case:
+        return Case(
+            id=name,
+            kwargs={"d_k": d, "n_keys": n, "seed": inputs.number(name) % 10_000},
+            seed=inputs.number(name + "/global"),
+            draws="replay" if stage == 1 else "none",
+            stage=stage,
+        )
+
+    def _open(self, seen: Observed) -> bool:
+        answers = [_Answer(seen[name]) for name in self.CASES]
+        return all(a.equal for a in answers) and not _explained(answers, "first")
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
+        """Judge the three criteria."""
+        answers = [_Answer(seen[name]) for name in self.CASES]
+        for answer in answers:
+            problem = answer.seen.problem()
+            if problem is not None:
+                for criterion in ("draws", "equal", "form"):
+                    yield Finding(
+                        criterion=f"ranking/{criterion}",
+                        status=Status.FAILED,
+                        text=problem[0] if criterion == "draws" else "",
+                        params=problem[1] if criterion == "draws" else (),
+                        calls=(answer.seen.id,),
+                        snippet=_snippet(answer.seen) if criterion == "draws" else "",
+                    )
+                return
+        bad_form = next((answer for answer in answers if answer.first is None or answer.second is None), None)
+        if bad_form is not None:
+            yield from self._without_orders(answers, bad_form)
+            return
+        more = [_Answer(call) for call in seen.all_of("seed/")]
+        yield self._draws(answers, more)
+        yield self._equal(answers, more)
+        notes = (Note(text="ranking.note.ranks"),) if all(a.form in ("ranks", "reversed ranks") for a in answers) else ()
+        yield Finding(criterion="ranking/form", status=Status.PASSED, notes=notes)
+
+    def _without_orders(self, answers: list[_Answer], bad: _Answer) -> Iterator[Finding]:
+        """Only the conclusion came back, or something else: part of the points if the claim was checked on draws."""
+        drew = all(explain.trustworthy(answer.seen.drawn) for answer in answers)
+        conclusion = all(answer.conclusion for answer in answers)
+        text = "ranking.form.conclusion" if conclusion and drew else "ranking.form.wrong"
+        params: Params = (("got", kind_name(bad.seen.value)), ("n", bad.n))
+        status = Status.PARTIAL if conclusion and drew else Status.FAILED
+        share = (1, 2) if conclusion and drew else (0, 1)
+        for criterion in ("draws", "equal"):
+            yield Finding(
+                criterion=f"ranking/{criterion}",
+                status=status,
+                share=share if criterion == "equal" else (0, 1),
+                text=text,
+                params=params,
+                calls=(bad.seen.id,),
+                snippet=_snippet(bad.seen),
+            )
+        yield Finding(criterion="ranking/form", status=Status.FAILED, text=text, params=params, calls=(bad.seen.id,))
+
+    def _draws(self, answers: list[_Answer], more: list[_Answer]) -> Finding:
+        criterion = "ranking/draws"
+        if _explained(answers, "first") or _explained(answers, "second"):
+            same = all(np.array_equal(answers[0].first_order, a.first_order) for a in answers[1:2])
+            notes = (Note(text="note.seed_ignored"),) if same else ()
+            return Finding(criterion=criterion, status=Status.PASSED, notes=notes)
+        if _varies(more) and all(a.equal for a in more) and not _known(answers):
+            review = Note(text="ranking.review", audience="instructor", kind="review")
+            return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
+        answer = answers[0]
+        index_list = all(np.array_equal(a.first_order, np.arange(a.n)) for a in answers)
+        return Finding(
+            criterion=criterion,
+            status=Status.FAILED,
+            text="ranking.draws.index_list" if index_list else "ranking.draws.unexplained",
+            params=(("got", _text(answer.first_order)),),
+            calls=(answer.seen.id,),
+            evidence=(_table(answer),),
+            snippet=_snippet(answer.seen),
+        )
+
+    def _equal(self, answers: list[_Answer], more: list[_Answer]) -> Finding:
+        criterion = "ranking/equal"
+        wrong = next((answer for answer in answers if not answer.equal), None)
+        if wrong is None:
+            if _explained(answers, "first") or (_varies(more) and not _known(answers)):
+                return Finding(criterion=criterion, status=Status.PASSED)
+            return Finding(criterion=criterion, status=Status.FAILED, calls=(answers[0].seen.id,))
+        backwards = all(np.array_equal(a.first_order, a.second_order[::-1]) for a in answers)
+        return Finding(
+            criterion=criterion,
+            status=Status.FAILED,
+            text="ranking.equal.backwards" if backwards else "ranking.equal.differ",
+            params=(("first", _text(wrong.first_order)), ("second", _text(wrong.second_order))),
+            calls=(wrong.seen.id,),
+            evidence=(_table(wrong),),
+            snippet=_snippet(wrong.seen),
+        )
+
+
+class _Answer:
+    """One call of ``compare_rankings``."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.d, self.n = int(str(seen.kwargs["d_k"])), int(str(seen.kwargs["n_keys"]))
+        value = seen.value if seen.returned else None
+        self.first: Order | None = None
+        self.second: Order | None = None
+        if isinstance(value, np.ndarray) and value.shape == (2, self.n):
+            value = [value[0], value[1]]
+        if isinstance(value, (list, tuple)) and len(value) >= 2:
+            self.first, self.second = read_order(value[0], self.n), read_order(value[1], self.n)
+        self.conclusion = value is None or (isinstance(value, (bool, np.bool_)) and bool(value))
+        if isinstance(value, np.ndarray) and value.dtype == np.bool_ and bool(value.all()):
+            self.conclusion = True
+        self.form, self.tried = "", 0
+        self.matches = {"first": False, "second": False}
+        if explain.trustworthy(seen.drawn):
+            self._match()
+
+    @property
+    def first_order(self) -> Order:
+        """The first order; empty if there is none."""
+        return np.empty(0, np.intp) if self.first is None else self.first
+
+    @property
+    def second_order(self) -> Order:
+        """The second order; empty if there is none."""
+        return np.empty(0, np.intp) if self.second is None else self.second
+
+    @property
+    def equal(self) -> bool:
+        """Whether there are two orders and they are equal."""
+        return self.first is not None and np.array_equal(self.first, self.second_order)
+
+    def _match(self) -> None:
+        found, self.tried = explain.orders(self.seen.drawn, self.d, self.n)
+        for order in found:
+            for form, expected in _forms(order).items():
+                for which, got in (("first", self.first), ("second", self.second)):
+                    if got is not None and np.array_equal(got, expected):
+                        self.matches[which] = True
+                        self.form = self.form or form
+
+
+def _forms(order: Order) -> dict[str, Order]:
+    """The ways to write one ranking: from the smallest, from the largest, and as ranks of the positions."""
+    ranks = np.argsort(order)
+    return {"order": order, "reversed": order[::-1], "ranks": ranks, "reversed ranks": len(order) - 1 - ranks}
+
+
+def _chance(answers: list[_Answer]) -> float:
+    """Chance that some of the pairs tried gives the orders of all calls by accident."""
+    return math.prod(min(1.0, 4 * max(1, a.tried) / math.factorial(a.n)) for a in answers)
+
+
+def _too_many(answers: list[_Answer]) -> bool:
+    return _chance(answers) > COINCIDENCE
+
+
+def _explained(answers: list[_Answer], which: str) -> bool:
+    return all(answer.matches[which] for answer in answers) and not _too_many(answers)
+
+
+def _varies(more: list[_Answer]) -> bool:
+    return len({tuple(answer.first_order) for answer in more}) > SAMPLES // 2
+
+
+def _known(answers: list[_Answer]) -> bool:
+    """Whether it is known what was drawn: a query and keys of the right shapes, or a random order itself.
+
+    Otherwise the program may have drawn in a way that the record doesn't follow, and its draws say nothing.
+    """
+    shuffled = all(explain.shuffled(answer.seen) for answer in answers)
+    return shuffled or (
+        not _too_many(answers) and all(explain.exact_pairs(a.seen.drawn, a.d, a.n) for a in answers)
+    )
+
+
+def _text(order: Order) -> str:
+    return " ".join(map(str, order.tolist()))
+
+
+def _table(answer: _Answer) -> Table:
+    rows = (("ranking.unscaled", _text(answer.first_order)), ("ranking.scaled", _text(answer.second_order)))
+    names = {"ranking.unscaled": "without scale", "ranking.scaled": "with scale"}
+    return Table(
+        caption="ranking.table",
+        header=("ranking.table.which", "ranking.table.order"),
+        rows=tuple((names[key], order) for key, order in rows),
+    )
+
+
+def _snippet(seen: Seen) -> str:
+    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_keys", "seed"))
+    return f"print(compare_rankings({arguments}))"

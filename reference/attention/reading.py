@@ -1,0 +1,83 @@
+"""Numbers and orders out of whatever a learner returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from grader.api import Pairs
+
+__all__ = ["Read", "decimals_of", "read_entropies", "read_numbers", "read_order"]
+
+MAX_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A real number, and whether it came in single precision."""
+
+    value: float
+    single: bool = False
+
+
+def read_numbers(value: object) -> list[Read]:
+    """Return the numbers of a flat sequence or array; none if it is anything else."""
+    if isinstance(value, np.ndarray):
+        value = list(value.ravel()) if value.ndim == 1 or value.size <= MAX_LENGTH else []
+    if not isinstance(value, (list, tuple)) or len(value) > MAX_LENGTH:
+        return []
+    found = [_number(item) for item in value]
+    return [read for read in found if read is not None] if all(read is not None for read in found) else []
+
+
+def _number(item: object) -> Read | None:
+    if isinstance(item, np.ndarray) and item.size == 1:
+        item = item.ravel()[0]
+    if isinstance(item, (bool, np.bool_)):
+        return None
+    if isinstance(item, (int, float, np.integer, np.floating)):
+        return Read(float(item), isinstance(item, np.floating) and item.dtype.itemsize <= 4)
+    return None
+
+
+def read_entropies(value: object, d_ks: Iterable[int]) -> tuple[list[Read], str]:
+    """Return one number a width and the form they came in: "sequence", "mapping", "pairs", or "" if unreadable."""
+    wanted = list(d_ks)
+    if isinstance(value, Pairs):
+        keys = [_number(key) for key, _ in value]
+        numbers = read_numbers([item for _, item in value])
+        if len(numbers) == len(wanted) and [key.value if key else None for key in keys] == wanted:
+            return numbers, "mapping"
+        return numbers, "mapping" if len(numbers) == len(value) else ""
+    flat = read_numbers(value)
+    if flat:
+        return flat, "sequence"
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) and len(v) == 2 for v in value):
+        pairs = [read_numbers(item) for item in value]
+        if all(len(pair) == 2 for pair in pairs) and [pair[0].value for pair in pairs] == wanted:
+            return [pair[1] for pair in pairs], "pairs"
+    return [], ""
+
+
+def decimals_of(value: float) -> int | None:
+    """Return with how many decimals, at most six, ``value`` is written in full; None if it needs more."""
+    for places in range(7):
+        if round(value, places) == value:
+            return places
+    return None
+
+
+def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
+    """Return a permutation of 0..n-1 if ``value`` is one, whatever sequence it came as."""
+    if isinstance(value, (list, tuple)):
+        reads = read_numbers(value)
+        array = np.array([read.value for read in reads])
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        array = value.astype(np.float64).ravel() if value.size <= MAX_LENGTH else np.empty(0)
+    else:
+        return None
+    if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(n)):
+        return None
+    return array.astype(np.intp)

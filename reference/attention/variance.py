@@ -1,0 +1,340 @@
+"""Exercise 1: a variance is right if the numbers drawn during the call explain it.
+
+Where no draws are known, statistics over several seeds decide, at a stated rate, and a pass asks for a review.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from grader.api import (
+    Case,
+    Chart,
+    Finding,
+    Inputs,
+    Line,
+    Note,
+    Observed,
+    Params,
+    Seen,
+    Status,
+    Table,
+    kind_name,
+    product_variance_interval,
+)
+
+from . import explain
+from .reading import Read, decimals_of, read_numbers
+
+__all__ = ["RATE", "Variance"]
+
+Doubles = npt.NDArray[np.float64]
+
+RATE = 2e-8
+"""Chance that one interval check fails an honest value. A submission meets at most 20 of them."""
+
+EXACT = 1e-8
+SINGLE = 3e-5
+"""Relative agreement with the value that the draws give: in double precision, and in single precision (a note)."""
+
+
+class Variance:
+    """20 points: both numbers measured 8, raw variance near d_k 6, scaled variance near 1 6."""
+
+    EXACT_CASES = ((3, 1000), (7, 500))
+    """(d_k, n_samples) small enough for the numbers themselves to be sent."""
+
+    SHOWN_CASES = ((60, 500), (1024, 1000))
+    """Larger ones: judged by their interval, and shown in the picture."""
+
+    SEEDS = 6
+    """More measurements, for programs whose draws aren't known."""
+
+    def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
+        """First the exact cases and d_k = 1024; more seeds only where the draws leave a verdict open."""
+        for d, n in self.EXACT_CASES:
+            yield self._case(inputs, f"exact/{d}", d, n, draws=True)
+        d, n = self.EXACT_CASES[0]
+        again = self._case(inputs, f"exact/{d}", d, n, draws=True)
+        yield Case(id="again", kwargs=again.kwargs, seed=inputs.number("again"))
+        for d, n in self.SHOWN_CASES:
+            yield self._case(inputs, f"shown/{d}", d, n)
+        if len(seen) and self._open(seen):
+            for index in range(self.SEEDS):
+                yield self._case(inputs, f"seed/{index}", 48, 1000, stage=2)
+
+    def _case(self, inputs: Inputs, name: str, d: int, n: int, *, draws: bool = False, stage: int = 1) -> Case:
+        return Case(
+            id=name,
+            kwargs={"d_k": d, "n_samples": n, "seed": inputs.number(name) % 10_000},
+            seed=inputs.number(name + "/global"),
+            draws="values" if draws else "none",
+            stage=stage,
+        )
+
+    def _open(self, seen: Observed) -> bool:
+        """Whether the numbers are there but their draws don't explain both of them."""
+        judged = [_Measured(seen[f"exact/{d}"]) for d, _ in self.EXACT_CASES]
+        return all(m.numbers for m in judged) and not all(m.raw_explained and m.scaled_explained for m in judged)
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
+        """Judge the three criteria."""
+        calls = [seen[f"exact/{d}"] for d, _ in self.EXACT_CASES] + [seen[f"shown/{d}"] for d, _ in self.SHOWN_CASES]
+        for call in calls:
+            problem = call.problem() or _pair_problem(call)
+            if problem is not None:
+                for criterion in ("measured", "raw", "scaled"):
+                    yield Finding(
+                        criterion=f"variance/{criterion}",
+                        status=Status.FAILED,
+                        text=problem[0],
+                        params=problem[1],
+                        calls=(call.id,),
+                        snippet=_variance_snippet(call),
+                    )
+                return
+        exact = [_Measured(call) for call in calls[:2]]
+        every = [*exact, *(_Measured(call) for call in calls[2:])]
+        more = [_Measured(call) for call in seen.all_of("seed/") if call.returned and not _pair_problem(call)]
+        measured = self._measured(exact, every, more)
+        evidence = (_variance_table(every), _variance_chart(every))
+        notes = self._notes(exact, seen)
+        yield _with(measured, evidence if measured.status is not Status.PASSED else (), notes)
+        yield self._value("raw", exact, every, more, evidence)
+        yield self._value("scaled", exact, every, more, evidence)
+
+    def _measured(self, exact: list[_Measured], every: list[_Measured], more: list[_Measured]) -> Finding:
+        criterion = "variance/measured"
+        call = every[-1].seen
+        if all(abs(m.raw / m.d - 1) < 1e-9 for m in every):
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="variance.theory",
+                calls=(call.id,),
+                snippet=_variance_snippet(call),
+            )
+        drew = all(explain.trustworthy(m.seen.drawn) or m.other_draws for m in exact)
+        ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
+        if not drew and len(ratios) == 1:
+            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+        for m in exact:
+            if m.samples is not None and m.raw_explained and not m.samples_right:
+                return Finding(
+                    criterion=criterion,
+                    status=Status.PARTIAL,
+                    share=(1, 2),
+                    text="variance.samples",
+                    params=(("asked", m.n), ("used", m.samples)),
+                    calls=(m.seen.id,),
+                    snippet=_variance_snippet(m.seen),
+                )
+        if all(m.raw_explained for m in exact):
+            return Finding(criterion=criterion, status=Status.PASSED)
+        if drew and not self._inside(more, "raw"):
+            # Measured, but of something else: said by the criteria of the values.
+            return Finding(criterion=criterion, status=Status.PASSED)
+        # The draws aren't known or don't explain the numbers: they scatter as measurements do, or they don't.
+        if len({m.raw for m in more}) <= 1 and len(more) > 1:
+            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+        review = Note(text="variance.review", audience="instructor", kind="review")
+        return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
+
+    def _value(
+        self,
+        which: str,
+        exact: list[_Measured],
+        every: list[_Measured],
+        more: list[_Measured],
+        evidence: tuple[Table | Chart, ...],
+    ) -> Finding:
+        criterion = f"variance/{which}"
+        explained = all(m.explained(which) for m in exact)
+        shown = every[len(exact) :]
+        if explained and all(m.inside(which) for m in shown):
+            notes = _distinct([note for m in exact for note in m.value_notes(which)])
+            return Finding(criterion=criterion, status=Status.PASSED, notes=notes)
+        if not explained and more and self._inside([*more, *every], which):
+            review = Note(text="variance.review", audience="instructor", kind="review")
+            return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
+        call = shown[-1]
+        got = call.raw if which == "raw" else call.scaled
+        low, high = product_variance_interval(1e-2, call.n, call.d)
+        factor = call.d if which == "raw" else 1
+        swapped = all(m.swapped_explained for m in exact)
+        text = "variance.swapped" if swapped else f"variance.{which}.wrong"
+        inside = all(m.inside(which) for m in every)
+        if inside and not swapped:
+            text = f"variance.{which}.unexplained"
+        params: Params = (
+            ("d", call.d),
+            ("n", call.n),
+            ("got", f"{got:.4g}"),
+            ("expected", f"{factor:g}"),
+            ("low", f"{low * factor:.4g}"),
+            ("high", f"{high * factor:.4g}"),
+        )
+        return Finding(
+            criterion=criterion,
+            status=Status.PARTIAL if swapped else Status.FAILED,
+            share=(1, 2) if swapped else (0, 1),
+            text=text,
+            params=params,
+            calls=(call.seen.id,),
+            evidence=evidence,
+            snippet=_variance_snippet(call.seen),
+        )
+
+    def _inside(self, measured: list[_Measured], which: str) -> bool:
+        """Whether all measurements lie where honest ones do, and scatter."""
+        values = [m.raw for m in measured]
+        return bool(measured) and all(m.inside(which) for m in measured) and len(set(values)) > 1
+
+    def _notes(self, exact: list[_Measured], seen: Observed) -> tuple[Note, ...]:
+        again = _Measured(seen["again"]) if seen["again"].returned and not _pair_problem(seen["again"]) else None
+        if again is not None and again.raw != exact[0].raw and exact[0].raw_explained:
+            return (Note(text="variance.note.unseeded"),)
+        return ()
+
+
+class _Measured:
+    """One call of ``measure_variance`` and what its draws explain."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.d, self.n = int(str(seen.kwargs["d_k"])), int(str(seen.kwargs["n_samples"]))
+        self.read: list[Read] = []
+        if seen.returned:
+            self.read = read_numbers(seen.value)
+        self.numbers = len(self.read) == 2
+        self.raw, self.scaled = (self.read[0].value, self.read[1].value) if self.numbers else (np.nan, np.nan)
+        self.samples: int | None = None
+        self._how = {"raw": "", "scaled": ""}
+        self.swapped_explained = False
+        if self.numbers:
+            self._explain()
+
+    @property
+    def other_draws(self) -> bool:
+        """Whether something else than standard normal numbers was drawn."""
+        return any(not item.standard_normal for item in self.seen.drawn or ())
+
+    @property
+    def raw_explained(self) -> bool:
+        """Whether the draws give the raw variance."""
+        return bool(self._how["raw"])
+
+    @property
+    def scaled_explained(self) -> bool:
+        """Whether the draws give the scaled variance."""
+        return bool(self._how["scaled"])
+
+    @property
+    def samples_right(self) -> bool:
+        """Whether as many pairs were drawn as asked for: whole repeats are fine, a dropped rest of blocks too."""
+        return self.samples is not None and (self.samples % self.n == 0 or 0.9 * self.n <= self.samples <= self.n)
+
+    def explained(self, which: str) -> bool:
+        """Whether the draws give the value ``which``, for the number of samples asked."""
+        return bool(self._how[which])
+
+    def inside(self, which: str) -> bool:
+        """Whether the value lies in the interval that honest ones leave with chance RATE."""
+        low, high = product_variance_interval(RATE, self.n, self.d)
+        ratio = self.raw / self.d if which == "raw" else self.scaled
+        return bool(low <= ratio <= high)
+
+    def value_notes(self, which: str) -> list[Note]:
+        """Notes on the precision of a right value."""
+        return [Note(text=f"note.{self._how[which]}")] if self._how[which] in ("rounded", "single") else []
+
+    def _explain(self) -> None:
+        if not explain.trustworthy(self.seen.drawn):
+            return
+        for _, Q, K in explain.score_sets(self.seen.drawn, self.d):
+            for _, variance in explain.variances(Q, K, self.n):
+                self._try(variance, len(Q))
+            if self.raw_explained and self.scaled_explained:
+                return
+        for _, variance in explain.block_variances(self.seen.drawn, self.d):
+            self._try(variance, self.n)
+
+    def _try(self, variance: float, samples: int) -> None:
+        raw, scaled = _agrees(self.read[0], variance), _agrees(self.read[1], variance / self.d)
+        if raw and not self._how["raw"]:
+            self._how["raw"], self.samples = raw, samples
+        if scaled and not self._how["scaled"]:
+            self._how["scaled"] = scaled
+        if _agrees(self.read[0], variance / self.d) and _agrees(self.read[1], variance):
+            self.swapped_explained = True
+
+
+def _agrees(read: Read, value: float) -> str:
+    """Say how ``read`` agrees with ``value``: "exact", "single", "rounded", or "" if it doesn't."""
+    error = abs(read.value - value)
+    if error <= EXACT * abs(value):
+        return "exact"
+    if error <= SINGLE * abs(value):
+        return "single"
+    places = decimals_of(read.value)
+    return "rounded" if places is not None and places >= 2 and error <= 0.500001 * 10.0**-places else ""
+
+
+def _pair_problem(seen: Seen) -> tuple[str, Params] | None:
+    """Say what is wrong with the form of an answer: two finite numbers are asked for."""
+    value = seen.value
+    numbers = read_numbers(value)
+    if len(numbers) != 2:
+        return "variance.form", (("got", kind_name(value)),)
+    if not all(np.isfinite(read.value) for read in numbers):
+        return "variance.not_finite", (("got", ", ".join(f"{read.value:g}" for read in numbers)),)
+    return None
+
+
+def _distinct(notes: list[Note]) -> tuple[Note, ...]:
+    return tuple({note.text: note for note in notes}.values())
+
+
+def _with(finding: Finding, evidence: tuple[Table | Chart, ...], notes: tuple[Note, ...]) -> Finding:
+    return Finding(
+        criterion=finding.criterion,
+        status=finding.status,
+        share=finding.share,
+        text=finding.text,
+        params=finding.params,
+        calls=finding.calls,
+        evidence=evidence,
+        snippet=finding.snippet,
+        notes=(*finding.notes, *notes),
+    )
+
+
+def _variance_table(every: list[_Measured]) -> Table:
+    rows = []
+    for m in every:
+        low, high = product_variance_interval(0.05, m.n, m.d)
+        rows.append(
+            (m.d, m.n, f"{m.raw:.4g}", f"{low * m.d:.4g} to {high * m.d:.4g}", f"{m.scaled:.4g}", f"{low:.3f} to {high:.3f}")
+        )
+    header = tuple(f"variance.table.{name}" for name in ("d", "n", "raw", "raw_range", "scaled", "scaled_range"))
+    return Table(caption="variance.table", header=header, rows=tuple(rows))
+
+
+def _variance_chart(every: list[_Measured]) -> Chart:
+    x = tuple(float(m.d) for m in every)
+    lines = (
+        Line(label="variance.chart.raw", role="yours", x=x, y=tuple(m.raw for m in every)),
+        Line(label="variance.chart.scaled", role="yours", x=x, y=tuple(m.scaled for m in every)),
+        Line(label="variance.chart.theory", role="expected", x=x, y=x),
+        Line(label="variance.chart.one", role="expected", x=x, y=tuple(1.0 for _ in x)),
+    )
+    last = every[-1]
+    params = (("d", last.d), ("raw", f"{last.raw:.4g}"), ("scaled", f"{last.scaled:.4g}"))
+    return Chart(id="variance.chart", lines=lines, log_x=True, log_y=True, params=params)
+
+
+def _variance_snippet(seen: Seen) -> str:
+    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_samples", "seed"))
+    return f"print(measure_variance({arguments}))"

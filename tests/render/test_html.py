@@ -1,0 +1,147 @@
+"""The page and the fragment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import nh3
+import pytest
+
+from grader.errors import CourseError
+from grader.model import Result
+from grader.render.html import fragment, report
+from grader.render.view import ReportView, build
+from tests.render.checker import FRAGMENT_TAGS, read
+from tests.render.course import REPORTS, assignment
+from tests.render.samples import HOSTILE, SAMPLES, failing, one_mistake
+
+Golden = Callable[[str, str], None]
+NAMES = sorted(SAMPLES)
+MOST_BYTES = 200_000
+
+
+def view_of(result: Result) -> ReportView:
+    """Build the view with our texts."""
+    return build(result, assignment())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_report_golden(name: str, golden: Golden) -> None:
+    """The page is what it was, to the byte."""
+    golden(f"render/{name}.html", report(view_of(SAMPLES[name]()), [REPORTS]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fragment_golden(name: str, golden: Golden) -> None:
+    """The fragment is what it was, to the byte."""
+    golden(f"render/{name}.fragment.html", fragment(view_of(SAMPLES[name]()), [REPORTS]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_report_keeps_the_rules(name: str) -> None:
+    """The page stands alone, runs nothing, and can be read without seeing it."""
+    text = report(view_of(SAMPLES[name]()), [REPORTS])
+    page = read(text)
+
+    assert page.wrong == []
+    assert page.language == "en"
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert not page.tags & {"script", "link", "iframe", "object", "embed", "form", "img", "base"}
+    assert re.search(r"https?:|//[a-z]|@import|url\(", text) is None
+    assert "default-src 'none'" in text
+    assert len(text.encode()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fragment_keeps_the_rules(name: str) -> None:
+    """The fragment holds only what the filters of learning platforms let through."""
+    page = read(fragment(view_of(SAMPLES[name]()), [REPORTS]))
+
+    assert page.wrong == []
+    assert page.tags <= FRAGMENT_TAGS
+    assert page.attributes <= {"style", "scope"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fragment_survives_a_filter(name: str) -> None:
+    """A filter as strict as we know one takes nothing out of the fragment."""
+    text = fragment(view_of(SAMPLES[name]()), [REPORTS])
+    kept = nh3.clean(
+        text,
+        tags=set(FRAGMENT_TAGS),
+        attributes={"*": {"style"}, "th": {"scope"}},
+        filter_style_properties={
+            "background-color",
+            "border-collapse",
+            "color",
+            "padding",
+            "text-align",
+        },
+    )
+    before, after = read(text), read(kept)
+
+    assert after.tags == before.tags
+    assert after.text == before.text
+    assert re.findall(r'(?:scope|style)="[^"]*', kept) == re.findall(r'(?:scope|style)="[^"]*', text)
+
+
+@pytest.mark.parametrize("face", [report, fragment])
+def test_hostile_text_stays_text(face: Callable[[ReportView, list[Path]], str]) -> None:
+    """Nothing of a submission becomes markup, a template, a control character or a format."""
+    text = face(view_of(failing()), [REPORTS])
+    page = read(text)
+
+    assert "<script" not in text
+    assert "<script>alert(1)</script>" in page.text
+    assert "{{7*7}}" in text
+    assert "{0.__class__}" in text
+    assert "{score}" in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]", text)
+    assert "\u202e" in HOSTILE
+    assert "\x1b" in HOSTILE
+
+
+def test_same_view_same_bytes() -> None:
+    """Rendering has no clock and no chance in it."""
+    view = view_of(failing())
+
+    assert report(view, [REPORTS]) == report(view_of(failing()), [REPORTS])
+    assert fragment(view, [REPORTS]) == fragment(view, [REPORTS])
+
+
+def test_colour_never_stands_alone() -> None:
+    """Every status is an icon and a word, and every square of a heat map holds its number."""
+    text = report(view_of(failing()), [REPORTS])
+
+    statuses = re.findall(r'<span class="status"><span aria-hidden="true">(.)</span> ([^<]+)</span>', text)
+    assert len(statuses) == text.count('class="status"')
+    assert {icon for icon, _ in statuses} == set("✓✗◐○‖")
+    assert re.search(r'style="background-color:[^"]+"></td>', text) is None
+
+
+def test_a_template_of_the_course_wins(tmp_path: Path) -> None:
+    """The first folder that has a template gives it; the others fill in."""
+    (tmp_path / "style.css").write_text("body { color: teal }", encoding="utf-8")
+    text = report(view_of(one_mistake()), [tmp_path, REPORTS])
+
+    assert "teal" in text
+    assert read(text).wrong == []
+
+
+@pytest.mark.parametrize(
+    "template, said",
+    [
+        pytest.param("{{ view.nothing }}", "nothing", id="unknown name"),
+        pytest.param("{% if %}", "line 1", id="syntax"),
+        pytest.param("{% include 'gone.html' %}", "gone.html", id="missing"),
+    ],
+)
+def test_a_broken_template_is_the_course_s_fault(tmp_path: Path, template: str, said: str) -> None:
+    """A template that can't be used is named, and its fault told in one sentence."""
+    (tmp_path / "report.html.j2").write_text(template, encoding="utf-8")
+
+    with pytest.raises(CourseError, match=said):
+        report(view_of(one_mistake()), [tmp_path, REPORTS])
