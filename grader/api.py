@@ -7,6 +7,7 @@ to see what came back, and answers with ``Case`` and ``Finding``.
 
 from grader.core.assignment import TaskChecks
 from grader.core.compare import DOUBLE, SINGLE, Expected, Verdict, as_array, compare, unit_of
+from grader.core.misconceptions import Book, Misconception, Observation
 from grader.core.normality import looks_normal
 from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
 from grader.core.statistics import chi2_interval, chi2_quantile, product_variance_interval
@@ -17,6 +18,7 @@ __all__ = [
     "DOUBLE",
     "SINGLE",
     "Band",
+    "Book",
     "Case",
     "Chart",
     "Comparison",
@@ -25,7 +27,9 @@ __all__ = [
     "Finding",
     "Inputs",
     "Line",
+    "Misconception",
     "Note",
+    "Observation",
     "Observed",
     "Opaque",
     "Pairs",

@@ -58,9 +58,7 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
     )
 
 
-def run(
-    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch
-) -> tuple[Transcript, Transcript]:
+def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scratch) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     kept = resolved = begin(assignment, submission, seed)
     with Runner(scratch, assignment.limits, assignment.inert_modules) as runner:

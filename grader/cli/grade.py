@@ -41,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("path", metavar="PATH", type=Path, help="the submission: a .py or .ipynb file")
     add_output(made)
-    made.add_argument("--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run")
+    made.add_argument(
+        "--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run"
+    )
     add_course(made)
     made.add_argument(
         "--isolation",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Protocol
 
+from grader.core.misconceptions import Misconception
 from grader.core.observed import Case, Inputs, Observed
 from grader.model import Finding, Limits, Task
 from grader.model._data import data
@@ -35,6 +37,8 @@ class Assignment:
         inert_modules: Modules that get an inert stand-in when they aren't installed.
         texts: The catalogue: key to text, the course's over the engine's own.
         checks: By task id.
+        misconceptions: The wrong references of ``misconceptions.py``; none if there is no such file.
+        stand_ins: Source of right functions that the course is willing to show, by the function's name.
     """
 
     id: str
@@ -47,6 +51,8 @@ class Assignment:
     inert_modules: tuple[str, ...]
     texts: Mapping[str, str]
     checks: Mapping[str, TaskChecks]
+    misconceptions: tuple[Misconception, ...] = ()
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> int:

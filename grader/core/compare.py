@@ -174,9 +174,7 @@ def _comparison(
     lead, inner = worst[:-2], worst[-2:]
     yours, right = numbers[lead], expected.value[lead]
     limit = 6 if max(yours.shape, default=0) <= 6 else BLOCK
-    corner = tuple(
-        max(0, min(at - limit // 2, length - limit)) for at, length in zip(inner, yours.shape, strict=True)
-    )
+    corner = tuple(max(0, min(at - limit // 2, length - limit)) for at, length in zip(inner, yours.shape, strict=True))
     cut = tuple(slice(start, start + limit) for start in corner)
     return Comparison(
         name=_at(name, lead),

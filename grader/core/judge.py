@@ -55,10 +55,12 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
             params = (*name, ("names", ", ".join(found.candidates)))
             return _all(task, Status.MISSING, "engine.task.ambiguous", params)
         nothing_ran = transcript.intake_trouble or not any(outcome.callables for outcome in transcript.outcomes)
-        stopped = any(
-            outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith("load/")
+        stopped = any(outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith("load/"))
+        text = (
+            "engine.task.never_reached"
+            if nothing_ran and (stopped or transcript.intake_trouble)
+            else "engine.task.missing"
         )
-        text = "engine.task.never_reached" if nothing_ran and (stopped or transcript.intake_trouble) else "engine.task.missing"
         return _all(task, Status.MISSING, text, name)
     seen = Observed(task, transcript)
     if seen.untouched:

@@ -44,19 +44,17 @@ def _stop_note(outcome: Outcome, transcript: Transcript, *, defined: bool) -> No
         params += [("kind", kind), ("message", failure.message), ("line", failure.line or 0)]
         params.append(("code", _line(transcript, failure.cell, failure.line)))
     module = _MODULE.search(failure.message) if failure else None
-    if outcome.kind != "raised":
-        text = outcome.kind
-    elif kind in ("SyntaxError", "IndentationError", "TabError"):
-        text = "syntax"
-    elif module:
-        text = "missing_module"
-        params.append(("module", module[1]))
-    elif kind == "SystemExit":
-        text = "exit"
-    elif kind == "EOFError" and failure and failure.message.startswith("input()"):
-        text = "input"
-    else:
-        text = "raised"
+    text: str = outcome.kind
+    if text == "raised":
+        if kind in ("SyntaxError", "IndentationError", "TabError"):
+            text = "syntax"
+        elif module:
+            text = "missing_module"
+            params.append(("module", module[1]))
+        elif kind == "SystemExit":
+            text = "exit"
+        elif kind == "EOFError" and failure and failure.message.startswith("input()"):
+            text = "input"
     if text in ("raised", "missing_module") and failure and failure.line is None:
         text += "_somewhere"
     scope = "cell" if transcript.kind == "notebook" else ("file" if defined else "nothing")

@@ -20,9 +20,7 @@ def redact(result: Result, audience: Audience) -> Result:
     """
     if audience == "instructor":
         return result
-    return replace(
-        result, notes=_for_learners(result.notes), tasks=tuple(_task(task) for task in result.tasks)
-    )
+    return replace(result, notes=_for_learners(result.notes), tasks=tuple(_task(task) for task in result.tasks))
 
 
 def _task(task: TaskResult) -> TaskResult:

@@ -24,9 +24,7 @@ def conclude(
         judgement: What judging found.
         judged: Versions of what judged, as pairs.
     """
-    tasks = tuple(
-        _task(task, found) for task, found in zip(assignment.tasks, judgement.tasks, strict=True)
-    )
+    tasks = tuple(_task(task, found) for task, found in zip(assignment.tasks, judgement.tasks, strict=True))
     return Result(
         schema=RESULT_SCHEMA,
         assignment=assignment.id,

@@ -20,7 +20,7 @@ DTYPES = frozenset(
 """The dtypes that cross the border. No object, string, datetime or record ever does; extended precision is cast."""
 
 Python = object
-"""What ``to_python`` gives: None, bool, int, float, complex, str, list, tuple, Pairs, Opaque, ndarray or NumPy scalar."""
+"""What ``to_python`` gives: None, a Python number or text, list, tuple, Pairs, Opaque, array or NumPy scalar."""
 
 
 @data
@@ -74,7 +74,7 @@ def to_value(item: object) -> Value:
     Raises:
         TypeError: For a type that isn't carried.
     """
-    if item is None or isinstance(item, (bool, int, float, complex, str)) and type(item).__module__ == "builtins":
+    if item is None or (isinstance(item, (bool, int, float, complex, str)) and type(item).__module__ == "builtins"):
         return item
     if isinstance(item, (np.ndarray, np.generic)):
         array = np.asarray(item)

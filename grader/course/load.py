@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.assignment import Assignment, TaskChecks
+from grader.core.misconceptions import Book, Misconception
 from grader.course.find import Course, engine_reports
 from grader.course.spec import read_spec
 from grader.course.texts import read_texts
 from grader.errors import CourseError
+from grader.model import Task
 
 __all__ = ["digest_of", "load_assignment", "load_module"]
 
@@ -55,6 +57,9 @@ def load_assignment(course: Course, assignment_id: str = "", language: str = "")
     missing = [task.id for task in spec.tasks if task.id not in checks]
     if missing:
         raise CourseError(str(folder / "checks.py"), "TASKS", f"has no checks for the task '{missing[0]}'.")
+    misconceptions: tuple[Misconception, ...] = ()
+    if (folder / "misconceptions.py").is_file():
+        misconceptions = _read_book(load_module(folder, digest, "misconceptions"), folder, spec.tasks)
     return Assignment(
         id=spec.id,
         version=spec.version,
@@ -66,6 +71,8 @@ def load_assignment(course: Course, assignment_id: str = "", language: str = "")
         inert_modules=spec.inert_modules,
         texts=texts,
         checks=checks,
+        misconceptions=misconceptions,
+        stand_ins=_read_stand_ins(folder, spec.tasks),
     )
 
 
@@ -117,3 +124,27 @@ def _read_checks(module: Any, folder: Path) -> Mapping[str, TaskChecks]:
         if not callable(getattr(checks, "plan", None)) or not callable(getattr(checks, "judge", None)):
             raise CourseError(str(folder / "checks.py"), f"TASKS[{name!r}]", "it needs the methods plan and judge.")
     return tasks
+
+
+def _read_book(module: Any, folder: Path, tasks: tuple[Task, ...]) -> tuple[Misconception, ...]:
+    book = getattr(module, "BOOK", None)
+    if not isinstance(book, Book):
+        raise CourseError(str(folder / "misconceptions.py"), "BOOK", "there must be a Book of misconceptions.")
+    targets = {f"{task.id}/{criterion.id}" for task in tasks for criterion in task.criteria}
+    for entry in book:
+        if entry.target not in targets:
+            raise CourseError(str(folder / "misconceptions.py"), entry.id, f"there is no criterion '{entry.target}'.")
+    return tuple(book)
+
+
+def _read_stand_ins(folder: Path, tasks: tuple[Task, ...]) -> dict[str, str]:
+    """Read ``stand_ins/<function>.py`` of every task that another one uses."""
+    used = {name for task in tasks for name in task.uses}
+    sources = {}
+    for task in tasks:
+        if task.id in used:
+            path = folder / "stand_ins" / f"{task.function}.py"
+            if not path.is_file():
+                raise CourseError(str(path), "", f"this file is missing: another task uses '{task.id}'.")
+            sources[task.function] = path.read_text(encoding="utf-8")
+    return sources

@@ -17,7 +17,7 @@ __all__ = ["Spec", "read_spec"]
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOP = {"id", "version", "language", "packages", "inert_modules", "limits", "task"}
-_TASK = {"id", "function", "signature", "criteria"}
+_TASK = {"id", "function", "signature", "criteria", "uses"}
 _CRITERION = {"id", "points", "core", "requires", "hidden"}
 
 
@@ -85,6 +85,12 @@ def read_spec(path: Path) -> Spec:
     top = _Reader(path, "", read_toml(path), _TOP)
     tasks = tuple(_task(path, index, table) for index, table in enumerate(top.tables("task")))
     _unique(path, "task", [task.id for task in tasks])
+    earlier: set[str] = set()
+    for index, task in enumerate(tasks):
+        for name in task.uses:
+            if name not in earlier:
+                raise CourseError(str(path), f"task[{index}].uses", f"'{name}' is no task before this one.")
+        earlier.add(task.id)
     _unique(path, "task.function", [task.function for task in tasks])
     return Spec(
         id=top.text("id", pattern=_ID),
@@ -106,7 +112,9 @@ def _task(path: Path, index: int, table: object) -> Task:
     for criterion in criteria:
         if criterion.requires and criterion.requires not in earlier:
             raise CourseError(
-                str(path), f"{key}.criteria", f"'{criterion.id}' requires '{criterion.requires}', which isn't before it."
+                str(path),
+                f"{key}.criteria",
+                f"'{criterion.id}' requires '{criterion.requires}', which isn't before it.",
             )
         earlier.add(criterion.id)
     return Task(
@@ -114,6 +122,7 @@ def _task(path: Path, index: int, table: object) -> Task:
         function=reader.text("function", pattern=_IDENTIFIER),
         signature=reader.text("signature"),
         criteria=criteria,
+        uses=reader.texts("uses"),
     )
 
 

@@ -28,12 +28,17 @@ class Criterion:
 
 @data
 class Task:
-    """One function that the learner writes. Its title is the text ``<id>.title``."""
+    """One function that the learner writes. Its title is the text ``<id>.title``.
+
+    ``uses`` names tasks whose functions it may call: when one of those is wrong, this one is judged again with a
+    stand-in, so that a mistake is paid for once.
+    """
 
     id: str
     function: str
     signature: str
     criteria: tuple[Criterion, ...]
+    uses: tuple[str, ...] = ()
 
     @property
     def points(self) -> int:

@@ -21,9 +21,7 @@ __all__ = [
     "Transcript",
 ]
 
-OutcomeKind = Literal[
-    "returned", "raised", "timed_out", "out_of_memory", "crashed", "too_large", "missing", "not_run"
-]
+OutcomeKind = Literal["returned", "raised", "timed_out", "out_of_memory", "crashed", "too_large", "missing", "not_run"]
 
 
 DrawsWanted = Literal["none", "values", "replay"]

@@ -149,7 +149,7 @@ def _between(item: object, low: int, high: int) -> bool:
 def _sound_step(step: Step, sources: tuple[Source, ...]) -> bool:
     legacy = sources[step.source].kind == "RandomState"
     needed = 2 if step.method in ("normal", "uniform") else 0
-    scale_sound = step.method != "normal" or len(step.args) == 2 and step.args[1] >= 0
+    scale_sound = step.method != "normal" or (len(step.args) == 2 and step.args[1] >= 0)
     return (
         step.method in _METHODS.get(sources[step.source].kind, ())
         and len(step.args) == needed

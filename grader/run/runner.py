@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -93,10 +92,7 @@ class Runner:
 
     def run(self, calls: Iterable[Call]) -> tuple[Outcome, ...]:
         """Run ``calls`` in order and return their outcomes."""
-        outcomes = []
-        for call in calls:
-            outcomes.append(self._capped(self._load(call) if call.kind != "function" else self._call(call)))
-        return tuple(outcomes)
+        return tuple(self._capped(self._call(call) if call.kind == "function" else self._load(call)) for call in calls)
 
     # ------------------------------------------------------------ loading
 
@@ -125,13 +121,11 @@ class Runner:
             life.close()
         first, self._scratch.first = self._scratch.first, None
         folder = self._scratch.first_folder if first is not None else self._scratch.new_folder()
-        life = Life(
-            self._scratch.backend, folder, self._scratch.submission, self._limits, self._inert, worker=first
-        )
+        life = Life(self._scratch.backend, folder, self._scratch.submission, self._limits, self._inert, worker=first)
         self.environment = self.environment or life.environment
         self._lives[session] = life
         for call in self._loads:
-            if upto is not None and call.id == upto.id or not life.alive:
+            if (upto is not None and call.id == upto.id) or not life.alive:
                 break
             life.load(call, self._deadline, before=self._stop_before.get(call.id))
         return life
@@ -164,6 +158,6 @@ def _size(item: object) -> int:
         return len(item)
     if isinstance(item, tuple):
         return sum(map(_size, item)) + 8
-    with contextlib.suppress(AttributeError):
-        return sum(_size(getattr(item, name)) for name in item.__slots__)  # type: ignore[attr-defined]  # suppressed
+    if is_dataclass(item):
+        return sum(_size(getattr(item, field.name)) for field in fields(item))
     return 8

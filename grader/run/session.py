@@ -221,9 +221,7 @@ def _from_reply(call: Call, kind: OutcomeKind, reply: Reply, began: float) -> Ou
     )
 
 
-def _ended(
-    call: Call, kind: OutcomeKind, failure: Failure, began: float, keep: Outcome | None = None
-) -> Outcome:
+def _ended(call: Call, kind: OutcomeKind, failure: Failure, began: float, keep: Outcome | None = None) -> Outcome:
     return Outcome(
         call=call.id,
         kind=kind,

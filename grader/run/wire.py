@@ -91,9 +91,7 @@ def encode_request(head: dict[str, Any], payload: bytes = b"", values: dict[str,
 
     full = dict(head)
     for key, given in (values or {}).items():
-        full[key] = [
-            [item[0], tree(item[1])] if isinstance(item, tuple) else tree(item) for item in given
-        ]
+        full[key] = [[item[0], tree(item[1])] if isinstance(item, tuple) else tree(item) for item in given]
     full["arrays"] = arrays
     text = json.dumps(full).encode()
     body = payload + b"".join(buffers)
@@ -124,8 +122,7 @@ def decode_reply(header: bytes, payload: bytes) -> Reply:
         after=None if after is None else tuple(decoder.value(item) for item in _list(after, 16)),
         draws=decoder.draws(head.get("draws")),
         names=tuple(
-            (_text(pair[0], MAX_NAME), decoder.value(pair[1]))
-            for pair in map(_pair, _list(head.get("names", []), 256))
+            (_text(pair[0], MAX_NAME), decoder.value(pair[1])) for pair in map(_pair, _list(head.get("names", []), 256))
         ),
         callables=tuple(_text(name, MAX_NAME) for name in _list(head.get("callables", []), 1_000)),
         stdout=_text(head.get("stdout", ""), MAX_STDOUT),
@@ -195,8 +192,8 @@ class _Decoder:
                 return self._arrays[_int(item, 0, len(self._arrays) - 1)]
             case "q":
                 kind, items = _pair(item)
-                parts = tuple(self.value(part, depth + 1) for part in _list(items, 4_096))
-                return Seq(kind=_text(kind, MAX_NAME), items=parts)
+                values = tuple(self.value(part, depth + 1) for part in _list(items, 4_096))
+                return Seq(kind=_text(kind, MAX_NAME), items=values)
             case "o":
                 return Opaque(kind=_text(item, MAX_NAME))
         raise Malformed("node")

@@ -27,8 +27,8 @@ def write_file(path: Path, content: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes it private; a report is an ordinary file.
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
     except OSError as error:
         raise OutputError(
             f"{path} can't be written ({error.strerror or error}).",
@@ -37,7 +37,7 @@ def write_file(path: Path, content: bytes | str) -> None:
     finally:
         if name:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                Path(name).unlink()
 
 
 def make_folder(path: Path) -> None:

@@ -88,7 +88,8 @@ def _fields(item: Any) -> dict[str, Any]:
     return {
         field.name: _tree(value)
         for field in dataclasses.fields(item)
-        if (value := getattr(item, field.name)) != field.default or isinstance(value, bool) != isinstance(field.default, bool)
+        if (value := getattr(item, field.name)) != field.default
+        or isinstance(value, bool) != isinstance(field.default, bool)
     }
 
 
@@ -124,7 +125,11 @@ def _build(kind: Any, tree: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         if tree is None:
             return None
-        made = [argument for argument in arguments if dataclasses.is_dataclass(argument) and argument not in _VALUES.values()]
+        made = [
+            argument
+            for argument in arguments
+            if dataclasses.is_dataclass(argument) and argument not in _VALUES.values()
+        ]
         if made and isinstance(tree, dict):
             return _build(made[0], tree)
         tuples = [argument for argument in arguments if typing.get_origin(argument) is tuple]

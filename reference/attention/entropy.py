@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
+
 from grader.api import (
     Band,
     Case,
@@ -26,6 +28,8 @@ from . import explain
 from .reading import Read, decimals_of, read_entropies
 
 __all__ = ["BAND", "POPULATION", "Entropy"]
+
+Doubles = npt.NDArray[np.float64]
 
 WIDTHS = (4, 16, 64, 256)
 CLOSE = 1e-6
@@ -135,7 +139,8 @@ class Entropy:
     def _arguments(self, sweeps: list[_Sweep]) -> Finding:
         criterion = "entropy/arguments"
         for sweep in sweeps:
-            text, params = "", ()
+            text = ""
+            params: Params = ()
             if not sweep.seen.returned:
                 text = "entropy.arguments.no_answer"
             elif len(sweep.numbers) != len(sweep.d_ks):
@@ -197,7 +202,7 @@ class _Sweep:
             self.numbers, self.form = read_entropies(seen.value, self.d_ks)
         self.complete = len(self.numbers) == len(self.d_ks) and all(math.isfinite(r.value) for r in self.numbers)
         self.drew_known = explain_draws and explain.trustworthy(seen.drawn)
-        self.explained: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+        self.explained: list[Doubles] = []
         self.agreement: list[str] = [""] * len(self.d_ks)
         if self.drew_known and self.complete:
             for i, d in enumerate(self.d_ks):
@@ -234,7 +239,7 @@ class _Sweep:
         return None
 
 
-def _agreement(value: float, candidates: np.ndarray[tuple[int], np.dtype[np.float64]], tried: int) -> str:
+def _agreement(value: float, candidates: Doubles, tried: int) -> str:
     """Say how one of the candidates agrees with ``value``: "exact", "mean", "rounded", or "" if none does."""
     if not candidates.size:
         return ""
@@ -252,7 +257,7 @@ def _agreement(value: float, candidates: np.ndarray[tuple[int], np.dtype[np.floa
 
 def _recognise(sweeps: list[_Sweep]) -> str:
     """Name the one simple change that turns all values into right ones, if there is one."""
-    forms = {
+    forms: dict[str, Callable[[Doubles, int], Doubles]] = {
         "entropy.base2": lambda h, n: h / math.log(2),
         "entropy.normalised": lambda h, n: h / math.log(n),
         "entropy.sign": lambda h, n: -h,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from grader.api import Drawn, Seen, looks_normal
 
 from . import oracle
@@ -65,7 +66,8 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
     blocks = [part for item in items for part in item.values][: 2 * MAX_ARRAYS]
     rows = [np.reshape(part, (-1, d)) for part in blocks if part.ndim and part.shape[-1] == d]
     if len(rows) == len(blocks) and len(blocks) % 2 == 0:
-        if all(a.shape == b.shape for a, b in zip(rows[::2], rows[1::2], strict=True)):
+        neighbours = all(a.shape == b.shape for a, b in zip(rows[::2], rows[1::2], strict=True))
+        if neighbours:
             yield "alternating", np.concatenate(rows[::2]), np.concatenate(rows[1::2])
     half = len(rows) // 2
     if rows and len(rows) % 2 == 0 and len(rows) > 2:
@@ -127,7 +129,9 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple
     wider draws, and last the bare stream of numbers.
     """
     arrays = normal_arrays(drawn)
-    exact_q = [a for a in arrays if a.shape == (d,)] or ([np.reshape(a, (1,)) for a in arrays if a.shape == ()] if d == 1 else [])
+    exact_q = [a for a in arrays if a.shape == (d,)] or (
+        [np.reshape(a, (1,)) for a in arrays if a.shape == ()] if d == 1 else []
+    )
     exact_k = [a for a in arrays if a.shape == (n, d)]
     exact_k += [a.T for a in arrays if a.shape == (d, n) and n != d]
     exact_k += [a.reshape(n, d) for a in arrays if 1 in (n, d) and a.shape == (n * d,) and n * d > 1]

@@ -8,8 +8,11 @@ a relative error of its weight. The factor 4 keeps every right program that was 
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
+
 from grader.api import Expected
 
 __all__ = ["FACTOR", "WIDE", "attention", "entropy", "softmax", "weighted"]
@@ -17,8 +20,9 @@ __all__ = ["FACTOR", "WIDE", "attention", "entropy", "softmax", "weighted"]
 Wide = npt.NDArray[np.longdouble]
 Doubles = npt.NDArray[np.float64]
 
-WIDE: type[np.longdouble] | type[np.float64] = (
-    np.longdouble if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else np.float64
+WIDE = cast(
+    "type[np.longdouble]",
+    np.longdouble if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else np.float64,
 )
 """Extended precision where the machine has it; where it hasn't, the factor's headroom covers our own rounding."""
 
@@ -34,7 +38,7 @@ def _softmax(x: Wide, axis: int) -> Wide:
 
 def softmax(x: npt.ArrayLike, axis: int = -1) -> Expected:
     """Return the softmax of ``x`` along ``axis`` with its tolerance."""
-    wide: Wide = np.asarray(x).astype(WIDE)
+    wide: Wide = _wide(x)
     w = _softmax(wide, axis)
     top = wide.max(axis=axis, keepdims=True)
     spread = np.minimum(top - wide, _MAX_SPREAD)
@@ -45,12 +49,12 @@ def softmax(x: npt.ArrayLike, axis: int = -1) -> Expected:
 
 def attention(Q: npt.ArrayLike, K: npt.ArrayLike, V: npt.ArrayLike) -> tuple[Expected, Expected]:
     """Return ``(out, weights)`` for Q, K and V of shape (B, T, d_k), with their tolerances."""
-    q, k, v = (np.asarray(a).astype(WIDE) for a in (Q, K, V))
+    q, k, v = (_wide(a) for a in (Q, K, V))
     d, T = q.shape[-1], k.shape[-2]
     root = np.sqrt(WIDE(d))
     scores = np.einsum("bid,bjd->bij", q, k) / root
     w = _softmax(scores, -1)
-    size = np.einsum("bid,bjd->bij", np.abs(q), np.abs(k)) / root
+    size = np.einsum("bid,bjd->bij", _size(q), _size(k)) / root
     delta = (root + 4) * size
     spread = np.minimum(scores.max(-1, keepdims=True) - scores, _MAX_SPREAD)
     largest = np.abs(scores).max(-1, keepdims=True)
@@ -67,10 +71,10 @@ def weighted(w: npt.ArrayLike, units: npt.ArrayLike, v: npt.ArrayLike) -> Expect
         units: Their rounding errors in units of u, relative to themselves.
         v: Values of shape (B, T, d_k).
     """
-    wide, values = np.asarray(w).astype(WIDE), np.asarray(v).astype(WIDE)
+    wide, values = _wide(w), _wide(v)
     out = np.einsum("bij,bjd->bid", wide, values)
-    scale = np.einsum("bij,bjd->bid", np.abs(wide), np.abs(values))
-    carried = np.einsum("bij,bjd->bid", np.abs(wide) * np.asarray(units), np.abs(values))
+    scale = np.einsum("bij,bjd->bid", _size(wide), _size(values))
+    carried = np.einsum("bij,bjd->bid", np.asarray(_size(wide) * np.asarray(units)), _size(values))
     with np.errstate(invalid="ignore"):
         relative = np.where(scale > 0, carried / np.where(scale > 0, scale, 1), 0)
     total = relative + FACTOR * (np.log2(wide.shape[-1] + 1) + 4)
@@ -79,10 +83,18 @@ def weighted(w: npt.ArrayLike, units: npt.ArrayLike, v: npt.ArrayLike) -> Expect
 
 def entropy(scores: npt.ArrayLike) -> Doubles:
     """Return the entropy, in nats, of the softmax of ``scores`` along the last axis."""
-    wide: Wide = np.asarray(scores).astype(WIDE)
+    wide: Wide = _wide(scores)
     w = _softmax(wide, -1)
     terms = np.where(w > 0, w * np.log(np.where(w > 0, w, 1)), 0)
     return np.asarray(-terms.sum(-1), dtype=np.float64)
+
+
+def _wide(x: npt.ArrayLike) -> Wide:
+    return np.asarray(x).astype(WIDE)
+
+
+def _size(x: Wide) -> Wide:
+    return np.asarray(np.abs(x))
 
 
 def _doubles(array: npt.ArrayLike, shape: tuple[int, ...]) -> Doubles:

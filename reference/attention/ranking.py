@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+
 from grader.api import Case, Finding, Inputs, Note, Observed, Params, Seen, Status, Table, kind_name
 
 from . import explain
@@ -26,7 +28,7 @@ SAMPLES = 24
 class Ranking:
     """15 points: orders belong to real draws 5, both right and equal 8, form 2."""
 
-    CASES = {"first": (256, 8), "second": (256, 8), "third": (100, 11)}
+    CASES: ClassVar = {"first": (256, 8), "second": (256, 8), "third": (100, 11)}
 
     def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
         """First three calls; many seeds only where draws explain nothing."""
@@ -72,7 +74,9 @@ class Ranking:
         more = [_Answer(call) for call in seen.all_of("seed/")]
         yield self._draws(answers, more)
         yield self._equal(answers, more)
-        notes = (Note(text="ranking.note.ranks"),) if all(a.form in ("ranks", "reversed ranks") for a in answers) else ()
+        notes = (
+            (Note(text="ranking.note.ranks"),) if all(a.form in ("ranks", "reversed ranks") for a in answers) else ()
+        )
         yield Finding(criterion="ranking/form", status=Status.PASSED, notes=notes)
 
     def _without_orders(self, answers: list[_Answer], bad: _Answer) -> Iterator[Finding]:
@@ -210,9 +214,7 @@ def _known(answers: list[_Answer]) -> bool:
     Otherwise the program may have drawn in a way that the record doesn't follow, and its draws say nothing.
     """
     shuffled = all(explain.shuffled(answer.seen) for answer in answers)
-    return shuffled or (
-        not _too_many(answers) and all(explain.exact_pairs(a.seen.drawn, a.d, a.n) for a in answers)
-    )
+    return shuffled or (not _too_many(answers) and all(explain.exact_pairs(a.seen.drawn, a.d, a.n) for a in answers))
 
 
 def _text(order: Order) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from grader.api import Pairs
 
 __all__ = ["Read", "decimals_of", "read_entropies", "read_numbers", "read_order"]

@@ -27,9 +27,9 @@ def scaled_dot_product_attention(Q: FloatArray, K: FloatArray, V: FloatArray) ->
 
 def measure_variance(d_k: int = 1024, n_samples: int = 10_000, seed: int = 42) -> tuple[float, float]:
     """Return ``(raw_var, scaled_var)`` of n_samples scores, each a dot product of two random vectors of length d_k."""
-    np.random.seed(seed)  # noqa: NPY002 - the lesson's own generator
-    Q = np.random.randn(n_samples, d_k)  # noqa: NPY002
-    K = np.random.randn(n_samples, d_k)  # noqa: NPY002
+    np.random.seed(seed)
+    Q = np.random.randn(n_samples, d_k)
+    K = np.random.randn(n_samples, d_k)
     scores = np.sum(Q * K, axis=1)
     return float(scores.var()), float((scores / np.sqrt(d_k)).var())
 
@@ -41,11 +41,11 @@ def entropy(p: FloatArray) -> float:
 
 def entropy_sweep(d_ks: Sequence[int] = (4, 16, 64, 256), n_keys: int = 8, seed: int = 42) -> list[float]:
     """Return, for each width, the entropy of the softmax of one query's unscaled scores against n_keys keys."""
-    np.random.seed(seed)  # noqa: NPY002
+    np.random.seed(seed)
     entropies = []
     for d_k in d_ks:
-        q = np.random.randn(d_k)  # noqa: NPY002
-        Kmat = np.random.randn(n_keys, d_k)  # noqa: NPY002
+        q = np.random.randn(d_k)
+        Kmat = np.random.randn(n_keys, d_k)
         entropies.append(entropy(softmax(Kmat @ q)))
     return entropies
 
@@ -54,9 +54,9 @@ def compare_rankings(
     d_k: int = 256, n_keys: int = 8, seed: int = 42
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return ``(order_unscaled, order_scaled)``: argsort of the weights without and with the scale."""
-    np.random.seed(seed)  # noqa: NPY002
-    q = np.random.randn(d_k)  # noqa: NPY002
-    Kmat = np.random.randn(n_keys, d_k)  # noqa: NPY002
+    np.random.seed(seed)
+    q = np.random.randn(d_k)
+    Kmat = np.random.randn(n_keys, d_k)
     raw_scores = Kmat @ q
     w_unscaled = softmax(raw_scores)
     w_scaled = softmax(raw_scores / np.sqrt(d_k))

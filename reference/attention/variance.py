@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+
 from grader.api import (
     Case,
     Chart,
@@ -316,7 +317,14 @@ def _variance_table(every: list[_Measured]) -> Table:
     for m in every:
         low, high = product_variance_interval(0.05, m.n, m.d)
         rows.append(
-            (m.d, m.n, f"{m.raw:.4g}", f"{low * m.d:.4g} to {high * m.d:.4g}", f"{m.scaled:.4g}", f"{low:.3f} to {high:.3f}")
+            (
+                m.d,
+                m.n,
+                f"{m.raw:.4g}",
+                f"{low * m.d:.4g} to {high * m.d:.4g}",
+                f"{m.scaled:.4g}",
+                f"{low:.3f} to {high:.3f}",
+            )
         )
     header = tuple(f"variance.table.{name}" for name in ("d", "n", "raw", "raw_range", "scaled", "scaled_range"))
     return Table(caption="variance.table", header=header, rows=tuple(rows))

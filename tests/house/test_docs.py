@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from grader.cli.main import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 500
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -23,9 +25,9 @@ def pages() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("e*/**/README.md")])
 
 
-def help_text() -> str:
-    """Return what ``grade --help`` prints."""
-    command = [sys.executable, "-m", "grader", "--help"]
+def help_text(*words: str) -> str:
+    """Return what ``grade WORDS --help`` prints."""
+    command = [sys.executable, "-m", "grader", *words, "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -37,12 +39,21 @@ def bash_blocks(text: str) -> list[str]:
 
 
 def test_every_option_is_documented() -> None:
-    """Every option of ``grade --help`` has its row in docs/cli.md, and no row is left of an option that went."""
-    offered = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", help_text()))
+    """Every option of every command has its row in docs/cli.md, and no row is left of an option that went."""
+    pages_of_help = [help_text(), *(help_text(command) for command in COMMANDS)]
+    offered = {option for text in pages_of_help for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)}
     documented = set(re.findall(r"^\| `(--[a-z][a-z-]+)", read("docs/cli.md"), re.M))
 
     assert "--seed" in offered
     assert offered == documented
+
+
+def test_every_command_is_documented() -> None:
+    """Every command has its row in docs/cli.md, and stands in the help of ``grade``."""
+    rows = re.findall(r"^\| `grade ([a-z]+)", read("docs/cli.md"), re.M)
+
+    assert set(rows) == set(COMMANDS)
+    assert [command for command in COMMANDS if f"grade {command}" not in help_text()] == []
 
 
 def test_readme_s_two_commands_are_one_line_each() -> None:

@@ -25,7 +25,7 @@ class Inert:
         return Inert()
 
     def __call__(self, *args: Any, **_: Any) -> Any:
-        # A decorator, or a progress bar around something to iterate over: hand it back.
+        """Hand back what a decorator or a progress bar is put around; else another inert thing."""
         if args and (callable(args[0]) or isinstance(args[0], Iterable)) and not isinstance(args[0], (str, Inert)):
             return args[0]
         return Inert()
@@ -49,7 +49,9 @@ class Inert:
 
 
 class _InertModule(types.ModuleType):
-    __path__: Sequence[str] = []
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -200,9 +200,10 @@ def _wrapped_methods(base: type) -> dict[str, Any]:
 
 def install() -> None:
     """Replace NumPy's ways to random numbers. Call once, before student code runs."""
+    create: Any = _RandomState.__new__
 
     def new_state(cls: Any, seed: Any = None) -> Any:
-        return _RandomState.__new__(cls, TAPE.own_seed() if seed is None and TAPE.on else seed)
+        return create(cls, TAPE.own_seed() if seed is None and TAPE.on else seed)
 
     def init_state(self: Any, seed: Any = None) -> None:
         _RandomState.__init__(self, TAPE.own_seed() if seed is None and TAPE.on else seed)
@@ -212,9 +213,7 @@ def install() -> None:
         (_RandomState,),
         {**_wrapped_methods(_RandomState), "__init__": init_state, "__new__": new_state, "__module__": "numpy.random"},
     )
-    tapped_generator = type(
-        "Generator", (_Generator,), {**_wrapped_methods(_Generator), "__module__": "numpy.random"}
-    )
+    tapped_generator = type("Generator", (_Generator,), {**_wrapped_methods(_Generator), "__module__": "numpy.random"})
 
     @functools.wraps(_default_rng)
     def default_rng(seed: Any = None) -> Any:
@@ -228,7 +227,11 @@ def install() -> None:
     for name in dir(module):
         original = getattr(module, name)
         if getattr(original, "__self__", None) is owner and not name.startswith("_") and name not in _HARMLESS:
-            setattr(module, name, _recording(name, original, owner) if name in RECORDED else _breaking(name, original, owner))
+            setattr(
+                module,
+                name,
+                _recording(name, original, owner) if name in RECORDED else _breaking(name, original, owner),
+            )
     # The last two are functions of the module, not methods of its generator.
     for name in ("seed", "ranf", "sample"):
         original = getattr(module, name, None)
@@ -237,7 +240,7 @@ def install() -> None:
     module.RandomState, module.Generator, module.default_rng = tapped_state, tapped_generator, default_rng
 
 
-_global = np.random.mtrand._rand  # type: ignore[attr-defined]  # NumPy's own global generator
+_global = np.random.mtrand._rand
 _seed_global, _seed_python = _global.seed, random.seed
 
 

@@ -30,7 +30,16 @@ MAX_ARRAY_BYTES = 1 << 20
 _write, _read = os.write, os.read
 _dumps, _loads = json.dumps, json.loads
 _array, _ascontiguous, _ndarray, _generic = np.array, np.ascontiguousarray, np.ndarray, np.generic
-_generator_types = (type(_ for _ in ()), map, zip, filter, range, type({}.values()), type({}.keys()), type(iter([])))
+_generator_types: tuple[type, ...] = (
+    type(_ for _ in ()),
+    map,
+    zip,
+    filter,
+    range,
+    type({}.values()),
+    type({}.keys()),
+    type(iter([])),
+)
 
 
 def read_exact(fd: int, count: int) -> bytes:
@@ -115,12 +124,17 @@ class Encoder:
             return {"s": text(item)}
         if issubclass(kind, (list, tuple)):
             base = list if issubclass(kind, list) else tuple
-            parts = list(base.__iter__(item))[:MAX_ITEMS]  # type: ignore[arg-type]  # by the line above
+            parts: list[object] = list(base.__iter__(item))[:MAX_ITEMS]  # type: ignore[arg-type]  # by the line above
             name = base.__name__ if kind is base else type_name(item)
             return {"q": [name, [self.encode(part, depth + 1) for part in parts]]}
         if issubclass(kind, dict):
-            pairs = list(dict.items(item))[:MAX_PAIRS]  # type: ignore[arg-type]  # by the line above
-            return {"q": ["dict", [{"q": ["tuple", [self.encode(k, depth + 1), self.encode(v, depth + 1)]]} for k, v in pairs]]}
+            pairs: list[Any] = list(dict.items(item))[:MAX_PAIRS]  # type: ignore[arg-type]  # by the line above
+            return {
+                "q": [
+                    "dict",
+                    [{"q": ["tuple", [self.encode(k, depth + 1), self.encode(v, depth + 1)]]} for k, v in pairs],
+                ]
+            }
         if kind in _generator_types:
             taken = []
             for part in item:  # type: ignore[attr-defined]  # by the line above

@@ -1,7 +1,6 @@
 """The worker: loads a submission, calls its functions, tells what came back."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -18,7 +17,9 @@ import numpy as np
 
 from . import inert, limits, magics, tape, wire
 
-_FUTURE = functools.reduce(int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
+_FUTURE = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 MAX_CALLABLES = 1_000
 MAX_NAMES = 256
@@ -170,7 +171,7 @@ class Worker:
 
         For a source that ended the process when it ran in one go: so that what it defined before is still judged.
         """
-        whole = _compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        whole: Any = _compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         future = _compile(source, filename, "exec", dont_inherit=True).co_flags & _FUTURE
         for statement in whole.body:
             if head.get("before") and statement.lineno >= head["before"]:
@@ -246,7 +247,12 @@ def _draws(encoder: wire.Encoder) -> dict[str, object] | None:
         encoder.arrays.append(["<f8", [len(values) // 8], "ndarray", False])
         encoder.buffers.append(bytes(values))
     sources = [
-        [kind, name, None if values is not None or not record.digests else _state(state, encoder), digest.hexdigest() if record.digests else ""]
+        [
+            kind,
+            name,
+            None if values is not None or not record.digests else _state(state, encoder),
+            digest.hexdigest() if record.digests else "",
+        ]
         for kind, name, state, digest in record.sources
     ]
     return {

@@ -1,0 +1,283 @@
+"""``scaled_dot_product_attention``: exact checks of the pair, the weights and the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.api import (
+    DOUBLE,
+    SINGLE,
+    Case,
+    Expected,
+    Finding,
+    Inputs,
+    Note,
+    Observed,
+    Params,
+    Seen,
+    Status,
+    as_array,
+    compare,
+    kind_name,
+)
+
+from . import oracle
+from .made import Made, changed, distinct, qkv, single, trouble, unit, wrong
+
+__all__ = ["Attention"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What one attention call gave: two values in the contract's order, and whether they came swapped."""
+
+    seen: Seen
+    made: Made
+    out: object = None
+    weights: object = None
+    swapped: bool = False
+    alone: bool = False
+    text: str = ""
+    params: Params = ()
+
+
+class Attention:
+    """30 points: shapes 3, row sums 3, weights 15, out 7, inputs kept 2."""
+
+    def cases(self, inputs: Inputs) -> dict[str, Made]:
+        """Return all cases: shapes all different, d_k no perfect square, B above and at 1, sizes up to hundreds."""
+        return {
+            "plain": qkv(inputs, "plain", (2, 3, 12)),
+            "batch": qkv(inputs, "batch", (2, 5, 8)),
+            "again": qkv(inputs, "again", (2, 5, 8)),
+            "long": qkv(inputs, "long", (3, 4, 6)),
+            "lesson": qkv(inputs, "lesson", (1, 6, 16)),
+            "cube": qkv(inputs, "cube", (3, 3, 3)),
+            "narrow": qkv(inputs, "narrow", (2, 4, 1)),
+            "alone": qkv(inputs, "alone", (2, 1, 8)),
+            "large": qkv(inputs, "large", (2, 3, 7), 8),
+            "head": qkv(inputs, "head", (1, 4, 64)),
+            "single": single(qkv(inputs, "single", (2, 3, 5))),
+        }
+
+    def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
+        """One round: every case is exact."""
+        for name, made in self.cases(inputs).items():
+            yield Case(id=name, args=made.arrays, seed=inputs.number(name), watch=name == "batch", draws="none")
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
+        """Judge the five criteria."""
+        cases = self.cases(inputs)
+        pairs = _unswap([_pair(seen[name], made) for name, made in cases.items()])
+        shapes = self._shapes(pairs)
+        yield shapes
+        yield self._rows(pairs)
+        weights = self._weights(pairs)
+        yield weights
+        yield self._out(pairs, weights)
+        yield self._kept(seen["batch"])
+
+    def _shapes(self, pairs: list[Pair]) -> Finding:
+        criterion = "attention/shapes"
+        for pair in pairs:
+            unanswered = trouble(criterion, pair.seen)
+            if unanswered:
+                return unanswered
+        for pair in pairs:
+            if pair.text:
+                return Finding(
+                    criterion=criterion,
+                    status=Status.FAILED,
+                    text=pair.text,
+                    params=pair.params,
+                    calls=(pair.seen.id,),
+                    snippet=_attention_snippet(pair.made),
+                )
+        if all(pair.swapped for pair in pairs):
+            return Finding(
+                criterion=criterion,
+                status=Status.PARTIAL,
+                text="attention.swapped",
+                calls=(pairs[0].seen.id,),
+                snippet=_attention_snippet(pairs[0].made),
+            )
+        notes: list[Note] = []
+        for pair in pairs:
+            B, T, d = pair.made.arrays[0].shape
+            for name, got, shape in (("out", pair.out, (B, T, d)), ("weights", pair.weights, (B, T, T))):
+                array, verdict = as_array(got, name)
+                if array is None:
+                    return wrong(criterion, pair.seen, verdict, _attention_snippet(pair.made))
+                notes += verdict.notes
+                if array.shape != shape:
+                    text = "attention.batch_lost" if array.shape == shape[1:] else "engine.compare.shape"
+                    params: Params = (("name", name), ("expected", str(shape)), ("got", str(array.shape)))
+                    return Finding(
+                        criterion=criterion,
+                        status=Status.FAILED,
+                        text=text,
+                        params=(*params, ("input", str((B, T, d)))),
+                        calls=(pair.seen.id,),
+                        snippet=_attention_snippet(pair.made),
+                    )
+        return Finding(criterion=criterion, status=Status.PASSED, notes=distinct(notes))
+
+    def _rows(self, pairs: list[Pair]) -> Finding:
+        criterion = "attention/rows"
+        for pair in pairs:
+            array = _weights_of(pair)
+            if array is None:
+                return Finding(criterion=criterion, status=Status.FAILED)
+            sums = array.sum(axis=-1)
+            # Rows that sum to 1 within single precision: 1e-8 in the denominator or float32 inside are no mistake here.
+            allowed = 4 * SINGLE * (array.shape[-1] + 8)
+            off = ~(np.abs(sums - 1) <= allowed)
+            if off.any():
+                worst = tuple(
+                    int(i) for i in np.unravel_index(int(np.argmax(np.where(off, np.abs(sums - 1), -1))), sums.shape)
+                )
+                columns = bool(np.all(np.abs(array.sum(axis=-2) - 1) <= allowed))
+                at = ", ".join(map(str, worst))
+                return Finding(
+                    criterion=criterion,
+                    status=Status.FAILED,
+                    text="attention.rows.columns" if columns else "attention.rows.sum",
+                    params=(("at", f"weights[{at}]"), ("sum", f"{float(sums[worst]):.4g}")),
+                    calls=(pair.seen.id,),
+                    snippet=_attention_snippet(pair.made, "print(weights.sum(axis=-1))"),
+                )
+            if bool(np.any(array < 0)):
+                return Finding(
+                    criterion=criterion, status=Status.FAILED, text="attention.rows.negative", calls=(pair.seen.id,)
+                )
+        return Finding(criterion=criterion, status=Status.PASSED)
+
+    def _weights(self, pairs: list[Pair]) -> Finding:
+        criterion = "attention/weights"
+        notes: list[Note] = []
+        for pair in pairs:
+            unanswered = trouble(criterion, pair.seen)
+            if unanswered:
+                return unanswered
+            expected = oracle.attention(*pair.made.arrays)[1]
+            verdict = compare(pair.weights, expected, "weights", input_unit=unit(pair.made))
+            if not verdict.passed:
+                return wrong(criterion, pair.seen, verdict, _attention_snippet(pair.made, "print(weights.round(3))"))
+            notes += verdict.notes
+        return Finding(criterion=criterion, status=Status.PASSED, notes=distinct(notes))
+
+    def _out(self, pairs: list[Pair], weights: Finding) -> Finding:
+        """``out`` is right, or it is the learner's own weights times V: one mistake costs once."""
+        criterion = "attention/out"
+        notes: list[Note] = []
+        own = False
+        for pair in pairs:
+            if pair.seen.problem():
+                # Said once, with the shapes.
+                return Finding(criterion=criterion, status=Status.FAILED, calls=(pair.seen.id,))
+            right = oracle.attention(*pair.made.arrays)[0]
+            verdict = compare(pair.out, right, "out", input_unit=unit(pair.made))
+            if not verdict.passed or verdict.notes:
+                mine = _from_own_weights(pair)
+                again = None if mine is None else compare(pair.out, mine, "out", input_unit=unit(pair.made))
+                if again is not None and again.passed and (not verdict.passed or not again.notes):
+                    own, verdict = own or not verdict.passed, again
+            if not verdict.passed:
+                return wrong(criterion, pair.seen, verdict, _attention_snippet(pair.made, "print(out.round(3))"))
+            notes += verdict.notes
+        if own and _degenerate(pairs):
+            return Finding(
+                criterion=criterion, status=Status.FAILED, text="attention.degenerate", calls=(pairs[0].seen.id,)
+            )
+        text = "attention.out.own_weights" if own and weights.status is not Status.PASSED else ""
+        return Finding(criterion=criterion, status=Status.PASSED, text=text, notes=distinct(notes))
+
+    def _kept(self, seen: Seen) -> Finding:
+        criterion = "attention/kept"
+        if not seen.returned:
+            return Finding(criterion=criterion, status=Status.FAILED, calls=(seen.id,))
+        after = seen.args_after or ()
+        names = [name for name, now, before in zip("QKV", after, seen.args, strict=False) if changed(now, before)]
+        if names:
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="attention.kept.changed",
+                params=(("names", " and ".join(names)),),
+                calls=(seen.id,),
+            )
+        return Finding(criterion=criterion, status=Status.PASSED)
+
+
+def _pair(seen: Seen, made: Made) -> Pair:
+    """Read what came back as a pair, whatever sequence of two it is."""
+    value = seen.value if seen.returned else None
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return Pair(seen=seen, made=made, out=value[0], weights=value[1])
+    if isinstance(value, np.ndarray) and value.shape == made.arrays[0].shape and value.shape[0] != 2:
+        return Pair(seen=seen, made=made, out=value, alone=True, text="attention.one_value")
+    if isinstance(value, np.ndarray):
+        # Two arrays of one shape stacked into one are still a pair; anything else is a single value.
+        B, T, d = made.arrays[0].shape
+        if value.shape == (2, B, T, d) and d == T:
+            return Pair(seen=seen, made=made, out=value[0], weights=value[1])
+        return Pair(seen=seen, made=made, out=value, alone=True, text="attention.one_value")
+    return Pair(seen=seen, made=made, text="attention.no_pair", params=(("got", kind_name(value)),))
+
+
+def _unswap(pairs: list[Pair]) -> list[Pair]:
+    """Exchange the two values if every pair whose shapes can tell came as (weights, out)."""
+    telling = [pair for pair in pairs if pair.made.arrays[0].shape[1] != pair.made.arrays[0].shape[2]]
+    if not telling or not all(
+        _shape(pair.out) == _weights_shape(pair) and _shape(pair.weights) == pair.made.arrays[0].shape
+        for pair in telling
+    ):
+        return pairs
+    return [Pair(seen=p.seen, made=p.made, out=p.weights, weights=p.out, swapped=True) for p in pairs]
+
+
+def _shape(value: object) -> tuple[int, ...] | None:
+    array, _ = as_array(value, "")
+    return None if array is None else array.shape
+
+
+def _weights_shape(pair: Pair) -> tuple[int, ...]:
+    B, T, _ = pair.made.arrays[0].shape
+    return (B, T, T)
+
+
+def _weights_of(pair: Pair) -> npt.NDArray[np.float64] | None:
+    """Return the weights as doubles if they are finite numbers of the right shape."""
+    array, _ = as_array(pair.weights, "weights")
+    if array is None or array.shape != _weights_shape(pair):
+        return None
+    return array.astype(np.float64)
+
+
+def _from_own_weights(pair: Pair) -> Expected | None:
+    array = _weights_of(pair)
+    if array is None or not bool(np.all(np.isfinite(array))):
+        return None
+    # The learner's weights are exact as given; their coarser dtype still limits what out can be.
+    given, _ = as_array(pair.weights, "weights")
+    units = 4.0 if given is not None and given.dtype == np.float64 else 4.0 * SINGLE / DOUBLE
+    return oracle.weighted(array, np.full(array.shape, units), pair.made.arrays[2])
+
+
+def _degenerate(pairs: list[Pair]) -> bool:
+    """Whether the weights don't depend on Q and K: equal for different inputs, the identity, uniform or zero."""
+    by_shape: dict[tuple[int, ...], list[npt.NDArray[np.float64]]] = {}
+    for pair in pairs:
+        array = _weights_of(pair)
+        if array is not None:
+            by_shape.setdefault(array.shape, []).append(array)
+    same = [group for group in by_shape.values() if len(group) > 1]
+    return any(bool(np.allclose(group[0], other, rtol=0, atol=1e-9)) for group in same for other in group[1:])
+
+
+def _attention_snippet(made: Made, show: str = "print(out.shape, weights.shape)") -> str:
+    return f"{made.code}\nout, weights = scaled_dot_product_attention(Q, K, V)\n{show}"

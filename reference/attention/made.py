@@ -1,0 +1,96 @@
+"""Inputs that a learner can make again, and the findings that both exact tasks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.api import DOUBLE, SINGLE, Finding, Inputs, Note, Seen, Status, Verdict
+
+__all__ = ["Made", "changed", "distinct", "literal", "normal", "qkv", "single", "trouble", "unit", "wrong"]
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Arguments, and the Python line that makes the very same ones."""
+
+    code: str
+    arrays: tuple[Array, ...]
+
+
+def normal(inputs: Inputs, name: str, shape: tuple[int, ...], scale: float = 1, offset: float = 0) -> Made:
+    """Make ``x`` of normal numbers."""
+    seed = inputs.number(name)
+    array = np.random.default_rng(seed).standard_normal(shape)
+    code = f"x = np.random.default_rng({seed}).standard_normal({shape})"
+    if scale != 1:
+        array, code = array * scale, f"{code} * {scale}"
+    if offset:
+        array, code = array + offset, f"{code} + {offset}"
+    return Made(code, (array,))
+
+
+def literal(rows: object, dtype: str = "float") -> Made:
+    """Make ``x`` as it is written."""
+    return Made(f"x = np.array({rows}, dtype={dtype})", (np.array(rows, dtype=dtype),))
+
+
+def qkv(inputs: Inputs, name: str, shape: tuple[int, int, int], scale: float = 1) -> Made:
+    """Make Q, K and V of one shape (B, T, d_k)."""
+    seed = inputs.number(name)
+    stack = np.random.default_rng(seed).standard_normal((3, *shape))
+    code = f"Q, K, V = np.random.default_rng({seed}).standard_normal({(3, *shape)})"
+    if scale != 1:
+        stack, code = stack * scale, f"{code} * {scale}"
+    return Made(code, tuple(stack))
+
+
+def single(made: Made) -> Made:
+    """Make the same in float32."""
+    return Made(f"{made.code}.astype(np.float32)", tuple(array.astype(np.float32) for array in made.arrays))
+
+
+def trouble(criterion: str, seen: Seen, share: tuple[int, int] = (0, 1)) -> Finding | None:
+    """Return the finding for a call that gave no answer."""
+    problem = seen.problem()
+    if problem is None:
+        return None
+    return Finding(
+        criterion=criterion, status=Status.FAILED, share=share, text=problem[0], params=problem[1], calls=(seen.id,)
+    )
+
+
+def wrong(criterion: str, seen: Seen, verdict: Verdict, snippet: str = "") -> Finding:
+    """Return the finding for a complaint."""
+    return Finding(
+        criterion=criterion,
+        status=Status.FAILED,
+        text=verdict.text,
+        params=verdict.params,
+        calls=(seen.id,),
+        evidence=() if verdict.comparison is None else (verdict.comparison,),
+        snippet=snippet,
+        notes=verdict.notes,
+    )
+
+
+def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """One note of each kind is enough."""
+    return tuple({note.text: note for note in notes}.values())
+
+
+def changed(now: object, before: object) -> bool:
+    """Whether an array differs after the call, bit by bit; what isn't an array any more doesn't count."""
+    if not isinstance(now, np.ndarray) or not isinstance(before, np.ndarray):
+        return False
+    return now.dtype != before.dtype or now.shape != before.shape or now.tobytes() != before.tobytes()
+
+
+def unit(made: Made) -> float:
+    """Return the rounding unit of the inputs."""
+    return SINGLE if made.arrays[0].dtype == np.float32 else DOUBLE

@@ -1,0 +1,167 @@
+"""``softmax``: exact checks of values, axis, stability and care."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.api import Case, Finding, Inputs, Note, Observed, Params, Seen, Status, Verdict, compare
+
+from . import oracle
+from .made import Made, changed, distinct, literal, normal, single, trouble, unit, wrong
+
+__all__ = ["Softmax"]
+
+
+class Softmax:
+    """20 points: values 10, the axis argument 4, large scores 4, care with the input 2."""
+
+    def cases(self, inputs: Inputs) -> dict[str, tuple[Made, dict[str, int]]]:
+        """Return all cases: id to (input, keyword arguments)."""
+        made: dict[str, tuple[Made, dict[str, int]]] = {
+            "values/vector": (normal(inputs, "vector", (5,), 2), {}),
+            "values/table": (normal(inputs, "table", (3, 4), 2), {}),
+            "values/batch": (normal(inputs, "batch", (2, 3, 5), 2), {}),
+            "values/again": (normal(inputs, "again", (2, 3, 5), 2), {}),
+            "values/one": (normal(inputs, "one", (1, 4, 4), 2), {}),
+            "values/column": (normal(inputs, "column", (2, 3, 1), 2), {}),
+            "values/wide": (normal(inputs, "wide", (2, 6), 30), {}),
+            "values/single": (single(normal(inputs, "single", (3, 5), 2)), {}),
+            "axis/last": (normal(inputs, "last", (3, 5), 2), {"axis": 1}),
+            "axis/first": (normal(inputs, "first", (3, 5), 2), {"axis": 0}),
+            "axis/middle": (normal(inputs, "middle", (2, 3, 5), 2), {"axis": 1}),
+            "axis/front": (normal(inputs, "front", (2, 3, 5), 2), {"axis": 0}),
+            "axis/second_last": (normal(inputs, "second_last", (4, 3, 2), 2), {"axis": -2}),
+            "large/positive": (normal(inputs, "positive", (2, 4), 1, 1000), {}),
+            "large/negative": (normal(inputs, "negative", (2, 4), 1, -1000), {}),
+            "large/outlier": (literal([[0, 0, 0, 2000], [0, 1, -2000, 2]]), {}),
+            "large/mixed": (literal([[0, 1, 2], [2000, 2001, 2003], [-2000, -2001, -1999]]), {}),
+            "care/kept": (normal(inputs, "kept", (3, 4), 2), {}),
+            "care/whole": (literal([[1, 2, 3, 5], [2, 0, 1, 1]], "int"), {}),
+        }
+        return made
+
+    def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
+        """One round: every case is exact."""
+        for name, (made, kwargs) in self.cases(inputs).items():
+            yield Case(
+                id=name,
+                args=made.arrays,
+                kwargs=kwargs,
+                seed=inputs.number(name),
+                watch=name == "care/kept",
+                draws="none",
+            )
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
+        """Judge the four criteria."""
+        cases = self.cases(inputs)
+        verdicts = {name: self._verdict(seen[name], *cases[name]) for name in cases if name in seen}
+        yield self._all_right("values", cases, verdicts, seen)
+        yield self._all_right("axis", cases, verdicts, seen)
+        yield self._large(cases, verdicts, seen)
+        yield self._care(cases, verdicts, seen)
+
+    def _verdict(self, seen: Seen, made: Made, kwargs: dict[str, int]) -> Verdict | None:
+        """Compare one answer; None if there is none."""
+        if not seen.returned:
+            return None
+        expected = oracle.softmax(made.arrays[0], kwargs.get("axis", -1))
+        return compare(seen.value, expected, _call_text(kwargs), input_unit=unit(made))
+
+    def _all_right(
+        self,
+        criterion: str,
+        cases: dict[str, tuple[Made, dict[str, int]]],
+        verdicts: dict[str, Verdict | None],
+        seen: Observed,
+    ) -> Finding:
+        full = f"softmax/{criterion}"
+        notes: list[Note] = []
+        for name in cases:
+            if not name.startswith(criterion + "/"):
+                continue
+            verdict = verdicts[name]
+            if verdict is None:
+                return trouble(full, seen[name]) or Finding(criterion=full, status=Status.FAILED)
+            if not verdict.passed:
+                return wrong(full, seen[name], verdict, _snippet(*cases[name]))
+            notes += verdict.notes
+        return Finding(criterion=full, status=Status.PASSED, notes=distinct(notes))
+
+    def _large(
+        self,
+        cases: dict[str, tuple[Made, dict[str, int]]],
+        verdicts: dict[str, Verdict | None],
+        seen: Observed,
+    ) -> Finding:
+        """Each of the four probes is worth a quarter: what is right for most large scores isn't worth nothing."""
+        probes = [name for name in cases if name.startswith("large/")]
+        bad = [name for name in probes if not _passed(verdicts[name])]
+        if not bad:
+            return Finding(criterion="softmax/large", status=Status.PASSED)
+        share = (len(probes) - len(bad), len(probes))
+        status = Status.PARTIAL if share[0] else Status.FAILED
+        verdict = verdicts[bad[0]]
+        if verdict is None:
+            finding = trouble("softmax/large", seen[bad[0]], share)
+            assert finding is not None
+            return finding
+        made, kwargs = cases[bad[0]]
+        count: Params = (("bad", len(bad)), ("probes", len(probes)))
+        return Finding(
+            criterion="softmax/large",
+            status=status,
+            share=share,
+            text="softmax.large.not_finite" if verdict.text == "engine.compare.not_finite" else "softmax.large.wrong",
+            params=(*verdict.params, *count),
+            calls=(seen[bad[0]].id,),
+            evidence=() if verdict.comparison is None else (verdict.comparison,),
+            snippet=_snippet(made, kwargs),
+        )
+
+    def _care(
+        self,
+        cases: dict[str, tuple[Made, dict[str, int]]],
+        verdicts: dict[str, Verdict | None],
+        seen: Observed,
+    ) -> Finding:
+        """One point for the input as it was, one for whole numbers."""
+        points, text, call, params = 2, "", "", ()
+        kept = seen["care/kept"]
+        if not kept.returned or _was_changed(kept):
+            points, text, call = 1, "softmax.care.changed" if kept.returned else "softmax.care.no_answer", kept.id
+        whole = seen["care/whole"]
+        # Wrong in the same way as on other numbers: that mistake is paid for elsewhere.
+        values_right = _passed(verdicts["values/table"])
+        if not whole.returned or (values_right and not _passed(verdicts["care/whole"])):
+            points -= 1
+            text = text or ("softmax.care.whole" if whole.returned else "softmax.care.whole_raised")
+            call = call or whole.id
+        if points == 2:
+            return Finding(criterion="softmax/care", status=Status.PASSED)
+        status = Status.PARTIAL if points else Status.FAILED
+        return Finding(
+            criterion="softmax/care",
+            status=status,
+            share=(points, 2),
+            text=text,
+            params=params,
+            calls=(call,),
+            snippet=_snippet(*cases["care/whole" if call == whole.id else "care/kept"]),
+        )
+
+
+def _passed(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.passed
+
+
+def _was_changed(seen: Seen) -> bool:
+    return any(changed(now, before) for now, before in zip(seen.args_after or (), seen.args, strict=False))
+
+
+def _call_text(kwargs: dict[str, int]) -> str:
+    return f"softmax(x, axis={kwargs['axis']})" if kwargs else "softmax(x)"
+
+
+def _snippet(made: Made, kwargs: dict[str, int]) -> str:
+    return f"{made.code}\nprint({_call_text(kwargs)})"
