@@ -88,7 +88,9 @@ class Book:
         def enter(predict: Callable[..., Any]) -> Callable[..., Any]:
             belief = (predict.__doc__ or "").strip()
             if name in self._entries or not belief:
-                raise ValueError(f"misconception {name!r}: " + ("its belief is missing" if not belief else "is there twice"))
+                raise ValueError(
+                    f"misconception {name!r}: " + ("its belief is missing" if not belief else "is there twice")
+                )
             self._entries[name] = Misconception(
                 id=name, target=target, catalogue=catalogue, belief=belief, predict=predict, many=many, fresh=fresh
             )
@@ -106,8 +108,12 @@ class Book:
         return self._entries[name]
 
     def explain(self, target: str, observations: Sequence[Observation]) -> str:
-        """Return the id of the one misconception of ``target`` that explains all ``observations``, or ``""``."""
-        found = [entry.id for entry in self if entry.target == target and explains(entry, observations)]
+        """Return the id of the one misconception of ``target`` that explains all ``observations``, or ``""``.
+
+        ``target`` is a criterion (``"<task>/<criterion>"``) or a whole task.
+        """
+        entries = [entry for entry in self if target in (entry.target, entry.task)]
+        found = [entry.id for entry in entries if explains(entry, observations)]
         return found[0] if len(found) == 1 and observations else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from grader.api import (
     Finding,
     Inputs,
     Note,
+    Observation,
     Observed,
     Params,
     Seen,
@@ -26,7 +27,8 @@ from grader.api import (
 )
 
 from . import oracle
-from .made import Made, changed, distinct, qkv, single, trouble, unit, wrong
+from .made import Made, changed, distinct, named, qkv, single, trouble, unit, wrong
+from .misconceptions import BOOK
 
 __all__ = ["Attention"]
 
@@ -73,13 +75,19 @@ class Attention:
         """Judge the five criteria."""
         cases = self.cases(inputs)
         pairs = _unswap([_pair(seen[name], made) for name, made in cases.items()])
-        shapes = self._shapes(pairs)
-        yield shapes
-        yield self._rows(pairs)
-        weights = self._weights(pairs)
-        yield weights
-        yield self._out(pairs, weights)
-        yield self._kept(seen["batch"])
+        shapes, rows, weights = self._shapes(pairs), self._rows(pairs), self._weights(pairs)
+        out = self._out(pairs, weights)
+        if shapes.status is Status.FAILED:
+            whole = [Observation.of(pair.seen, pair.made.arrays) for pair in pairs]
+            (shapes,) = named([shapes], BOOK.explain("attention/shapes", whole))
+        if weights.status is Status.FAILED and shapes.status is not Status.FAILED:
+            (weights,) = named([weights], _explain_weights(pairs))
+            measured = _measured_scale(pairs)
+            if measured is not None:
+                weights = replace(weights, notes=(*weights.notes, measured))
+        if out.status is Status.FAILED and not out.text.startswith("attention.degenerate"):
+            (out,) = named([out], _explain_out(pairs))
+        yield from (shapes, rows, weights, out, self._kept(seen["batch"]))
 
     def _shapes(self, pairs: list[Pair]) -> Finding:
         criterion = "attention/shapes"
@@ -166,7 +174,8 @@ class Attention:
             expected = oracle.attention(*pair.made.arrays)[1]
             verdict = compare(pair.weights, expected, "weights", input_unit=unit(pair.made))
             if not verdict.passed:
-                return wrong(criterion, pair.seen, verdict, _attention_snippet(pair.made, "print(weights.round(3))"))
+                snippet = _attention_snippet(pair.made, "print(weights.round(3))")
+                return wrong(criterion, pair.seen, verdict, snippet, text="attention.weights.wrong")
             notes += verdict.notes
         return Finding(criterion=criterion, status=Status.PASSED, notes=distinct(notes))
 
@@ -187,7 +196,8 @@ class Attention:
                 if again is not None and again.passed and (not verdict.passed or not again.notes):
                     own, verdict = own or not verdict.passed, again
             if not verdict.passed:
-                return wrong(criterion, pair.seen, verdict, _attention_snippet(pair.made, "print(out.round(3))"))
+                snippet = _attention_snippet(pair.made, "print(out.round(3))")
+                return wrong(criterion, pair.seen, verdict, snippet, text="attention.out.wrong")
             notes += verdict.notes
         if own and _degenerate(pairs):
             return Finding(
@@ -281,3 +291,52 @@ def _degenerate(pairs: list[Pair]) -> bool:
 
 def _attention_snippet(made: Made, show: str = "print(out.shape, weights.shape)") -> str:
     return f"{made.code}\nout, weights = scaled_dot_product_attention(Q, K, V)\n{show}"
+
+
+def _explain_weights(pairs: list[Pair]) -> str:
+    observed = [Observation(args=pair.made.arrays[:2], value=pair.weights) for pair in pairs]
+    return BOOK.explain("attention/weights", observed)
+
+
+def _explain_out(pairs: list[Pair]) -> str:
+    """Explain ``out`` by what was done with the learner's own weights, or with the right ones if there are none."""
+    observed = []
+    for pair in pairs:
+        own = _weights_of(pair)
+        w = np.asarray(oracle.attention(*pair.made.arrays)[1].value, dtype=np.float64) if own is None else own
+        observed.append(Observation(args=(w, *pair.made.arrays), value=pair.out))
+    return BOOK.explain("attention/out", observed)
+
+
+def _measured_scale(pairs: list[Pair]) -> Note | None:
+    """Measure by what the scores are multiplied before the softmax: log weights are a straight line over the scores.
+
+    Within a row, log w_ij - log w_ik = scale * (s_ij - s_ik). The slope is fitted for each input; it is told only if
+    every input lies on its line, so that nothing is claimed of weights that aren't a softmax of scaled scores.
+    """
+    scales: list[tuple[int, float]] = []
+    for pair in pairs:
+        w = _weights_of(pair)
+        Q, K, _ = (array.astype(np.float64) for array in pair.made.arrays)
+        if w is None or w.shape[-1] < 2 or not bool(np.all((w > 1e-200) & (w < 1))):
+            continue
+        scores = Q @ K.transpose(0, 2, 1)
+        x = (scores - scores.mean(-1, keepdims=True)).ravel()
+        logs = np.log(w)
+        y = (logs - logs.mean(-1, keepdims=True)).ravel()
+        slope = float(x @ y / (x @ x))
+        if float(np.abs(y - slope * x).max()) > 1e-4 * (1 + float(np.abs(y).max())):
+            return None
+        scales.append((Q.shape[-1], slope))
+    if not scales:
+        return None
+    d, slope = scales[0]
+    widths = ", ".join(str(width) for width in sorted({width for width, value in scales if abs(value - slope) < 1e-4}))
+    same = len({round(value, 4) for _, value in scales}) == 1
+    params: Params = (
+        ("scale", f"{slope:.3f}"),
+        ("d", d),
+        ("expected", f"{d**-0.5:.3f}"),
+        ("widths", widths),
+    )
+    return Note(text="attention.measured.same" if same else "attention.measured.scale", params=params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from grader.api import (
     Inputs,
     Line,
     Note,
+    Observation,
     Observed,
     Params,
     Seen,
@@ -25,6 +26,7 @@ from grader.api import (
 )
 
 from . import explain
+from .misconceptions import BOOK
 from .reading import Read, decimals_of, read_entropies
 
 __all__ = ["BAND", "POPULATION", "Entropy"]
@@ -36,6 +38,9 @@ CLOSE = 1e-6
 """Agreement with the draws' entropy: an epsilon of up to 1e-7 inside the logarithm stays within it."""
 
 ROUNDED = 1e-4
+MAX_EXPLAINED = 8
+"""Pairs a width that a misconception may use: with more, some pair explains anything."""
+
 SAMPLES = 100
 """Calls with other seeds, for programs whose draws aren't known."""
 
@@ -50,6 +55,9 @@ BAND = Band(
 
 POPULATION = {4: (1.288, 0.465), 16: (0.672, 0.444), 64: (0.318, 0.348), 256: (0.153, 0.254)}
 """Mean and standard deviation over the same draws, for eight keys."""
+
+PARTLY_RIGHT = frozenset(["entropy_normalised", "entropy_big_epsilon"])
+"""Mistakes that leave the work right and its last step not: half of the points."""
 
 Z = 6.0
 """Allowed distance of the mean over SAMPLES calls from the population's, in standard errors; skewness included."""
@@ -113,7 +121,8 @@ class Entropy:
         wrong = [i for i, good in enumerate(right) if not good]
         sweep = next(s for s in sweeps if not all(s.agreement))
         at = next(i for i, good in enumerate(sweep.agreement) if not good)
-        text = _recognise(sweeps)
+        misconception = _explain(sweeps)
+        text = f"misconception.{misconception}.text" if misconception else ""
         expected = sweep.nearest(at)
         params: Params = (
             ("count", len(wrong)),
@@ -123,7 +132,7 @@ class Entropy:
         )
         if not text:
             text = "entropy.wrong" if expected is not None else "entropy.unexplained"
-        partial = text == "entropy.normalised"
+        partial = misconception in PARTLY_RIGHT
         share = (6, 12) if partial else (3 * (len(WIDTHS) - len(wrong)), 12)
         return Finding(
             criterion=criterion,
@@ -132,6 +141,7 @@ class Entropy:
             text=text,
             params=params,
             calls=(sweep.seen.id,),
+            misconceptions=(misconception,) if misconception else (),
             evidence=(_table(sweep), _chart(sweep)),
             snippet=_snippet(sweep.seen),
         )
@@ -255,26 +265,18 @@ def _agreement(value: float, candidates: Doubles, tried: int) -> str:
     return ""
 
 
-def _recognise(sweeps: list[_Sweep]) -> str:
-    """Name the one simple change that turns all values into right ones, if there is one."""
-    forms: dict[str, Callable[[Doubles, int], Doubles]] = {
-        "entropy.base2": lambda h, n: h / math.log(2),
-        "entropy.normalised": lambda h, n: h / math.log(n),
-        "entropy.sign": lambda h, n: -h,
-        "entropy.mean": lambda h, n: h / n,
-        "entropy.from_uniform": lambda h, n: math.log(n) - h,
-    }
-    for text, form in forms.items():
-        if all(
-            sweep.explained
-            and all(
-                values.size and float(np.abs(form(values, sweep.n) - read.value).min()) <= CLOSE
-                for values, read in zip(sweep.explained, sweep.numbers, strict=True)
-            )
-            for sweep in sweeps
-        ):
-            return text
-    return ""
+def _explain(sweeps: list[_Sweep]) -> str:
+    """Name the misconception that explains every width of every sweep by what was drawn for it."""
+    observed = []
+    for sweep in sweeps:
+        pairs = {d: explain.query_key_pairs(sweep.seen.drawn, d, sweep.n)[:MAX_EXPLAINED] for d in sweep.d_ks}
+        if not sweep.drew_known or not any(pairs.values()):
+            return ""
+        scores = {d: np.array([k @ q for q, k in found]).reshape(-1, sweep.n) for d, found in pairs.items()}
+        largest = scores[max(sweep.d_ks)]
+        for d, read in zip(sweep.d_ks, sweep.numbers, strict=True):
+            observed.append(Observation(args=(scores[d], largest, d, sweep.n), value=read.value))
+    return BOOK.explain("entropy/draws", observed)
 
 
 def _counts(sweep: _Sweep) -> Params:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.api import DOUBLE, SINGLE, Finding, Inputs, Note, Seen, Status, Verdict
 
-__all__ = ["Made", "changed", "distinct", "literal", "normal", "qkv", "single", "trouble", "unit", "wrong"]
+__all__ = ["Made", "changed", "distinct", "literal", "named", "normal", "qkv", "single", "trouble", "unit", "wrong"]
 
 Array = npt.NDArray[np.generic]
 
@@ -65,18 +65,27 @@ def trouble(criterion: str, seen: Seen, share: tuple[int, int] = (0, 1)) -> Find
     )
 
 
-def wrong(criterion: str, seen: Seen, verdict: Verdict, snippet: str = "") -> Finding:
-    """Return the finding for a complaint."""
+def wrong(criterion: str, seen: Seen, verdict: Verdict, snippet: str = "", text: str = "") -> Finding:
+    """Return the finding for a complaint; ``text`` replaces the engine's words where only values are wrong."""
     return Finding(
         criterion=criterion,
         status=Status.FAILED,
-        text=verdict.text,
+        text=text if text and verdict.values_wrong else verdict.text,
         params=verdict.params,
         calls=(seen.id,),
         evidence=() if verdict.comparison is None else (verdict.comparison,),
         snippet=snippet,
         notes=verdict.notes,
     )
+
+
+def named(findings: list[Finding], misconception: str) -> list[Finding]:
+    """Let the first finding that isn't right, core criteria first as they stand, say the misconception."""
+    if not misconception:
+        return findings
+    at = next(i for i, finding in enumerate(findings) if finding.status in (Status.FAILED, Status.PARTIAL))
+    said = replace(findings[at], text=f"misconception.{misconception}.text", misconceptions=(misconception,))
+    return [*findings[:at], said, *findings[at + 1 :]]
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from grader.api import Case, Finding, Inputs, Note, Observed, Params, Seen, Status, Table, kind_name
+from grader.api import Case, Finding, Inputs, Note, Observation, Observed, Params, Seen, Status, Table, kind_name
 
 from . import explain
+from .misconceptions import BOOK
 from .reading import read_order
 
 __all__ = ["Ranking"]
@@ -128,10 +129,13 @@ class Ranking:
                 return Finding(criterion=criterion, status=Status.PASSED)
             return Finding(criterion=criterion, status=Status.FAILED, calls=(answers[0].seen.id,))
         backwards = all(np.array_equal(a.first_order, a.second_order[::-1]) for a in answers)
+        misconception = _explain(answers)
+        text = "ranking.equal.backwards" if backwards else "ranking.equal.differ"
         return Finding(
             criterion=criterion,
             status=Status.FAILED,
-            text="ranking.equal.backwards" if backwards else "ranking.equal.differ",
+            text=f"misconception.{misconception}.text" if misconception else text,
+            misconceptions=(misconception,) if misconception else (),
             params=(("first", _text(wrong.first_order)), ("second", _text(wrong.second_order))),
             calls=(wrong.seen.id,),
             evidence=(_table(wrong),),
@@ -234,3 +238,16 @@ def _table(answer: _Answer) -> Table:
 def _snippet(seen: Seen) -> str:
     arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_keys", "seed"))
     return f"print(compare_rankings({arguments}))"
+
+
+def _explain(answers: list[_Answer]) -> str:
+    """Name the misconception that explains both orders of every call by what was drawn."""
+    observed = []
+    for answer in answers:
+        pairs = explain.query_key_pairs(answer.seen.drawn, answer.d, answer.n)[:4]
+        if not explain.trustworthy(answer.seen.drawn) or not pairs:
+            return ""
+        scores = np.array([k @ q for q, k in pairs])
+        value = (answer.first_order, answer.second_order)
+        observed.append(Observation(args=(scores, answer.d), value=value))
+    return BOOK.explain("ranking/equal", observed)

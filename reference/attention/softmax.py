@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.api import Case, Finding, Inputs, Note, Observed, Params, Seen, Status, Verdict, compare
+from grader.api import Case, Finding, Inputs, Note, Observation, Observed, Params, Seen, Status, Verdict, compare
 
 from . import oracle
-from .made import Made, changed, distinct, literal, normal, single, trouble, unit, wrong
+from .made import Made, changed, distinct, literal, named, normal, single, trouble, unit, wrong
+from .misconceptions import BOOK
 
 __all__ = ["Softmax"]
 
@@ -18,8 +19,10 @@ class Softmax:
     def cases(self, inputs: Inputs) -> dict[str, tuple[Made, dict[str, int]]]:
         """Return all cases: id to (input, keyword arguments)."""
         made: dict[str, tuple[Made, dict[str, int]]] = {
+            # The smallest comes first: it is the one that is shown.
+            "values/table": (normal(inputs, "table", (2, 3), 2), {}),
             "values/vector": (normal(inputs, "vector", (5,), 2), {}),
-            "values/table": (normal(inputs, "table", (3, 4), 2), {}),
+            "values/wider": (normal(inputs, "wider", (3, 4), 2), {}),
             "values/batch": (normal(inputs, "batch", (2, 3, 5), 2), {}),
             "values/again": (normal(inputs, "again", (2, 3, 5), 2), {}),
             "values/one": (normal(inputs, "one", (1, 4, 4), 2), {}),
@@ -56,10 +59,20 @@ class Softmax:
         """Judge the four criteria."""
         cases = self.cases(inputs)
         verdicts = {name: self._verdict(seen[name], *cases[name]) for name in cases if name in seen}
-        yield self._all_right("values", cases, verdicts, seen)
-        yield self._all_right("axis", cases, verdicts, seen)
-        yield self._large(cases, verdicts, seen)
-        yield self._care(cases, verdicts, seen)
+        findings = [
+            self._all_right("values", cases, verdicts, seen),
+            self._all_right("axis", cases, verdicts, seen),
+            self._large(cases, verdicts, seen),
+            self._care(cases, verdicts, seen),
+        ]
+        if any(finding.status is not Status.PASSED for finding in findings):
+            observed = [
+                Observation.of(seen[name], made.arrays, axis=kwargs.get("axis", -1))
+                for name, (made, kwargs) in cases.items()
+                if name in seen
+            ]
+            findings = named(findings, BOOK.explain("softmax", observed))
+        yield from findings
 
     def _verdict(self, seen: Seen, made: Made, kwargs: dict[str, int]) -> Verdict | None:
         """Compare one answer; None if there is none."""
@@ -84,7 +97,7 @@ class Softmax:
             if verdict is None:
                 return trouble(full, seen[name]) or Finding(criterion=full, status=Status.FAILED)
             if not verdict.passed:
-                return wrong(full, seen[name], verdict, _snippet(*cases[name]))
+                return wrong(full, seen[name], verdict, _snippet(*cases[name]), text=f"softmax.{criterion}.wrong")
             notes += verdict.notes
         return Finding(criterion=full, status=Status.PASSED, notes=distinct(notes))
 

@@ -17,6 +17,7 @@ from grader.api import (
     Inputs,
     Line,
     Note,
+    Observation,
     Observed,
     Params,
     Seen,
@@ -27,6 +28,8 @@ from grader.api import (
 )
 
 from . import explain
+from .made import named
+from .misconceptions import BOOK
 from .reading import Read, decimals_of, read_numbers
 
 __all__ = ["RATE", "Variance"]
@@ -102,9 +105,11 @@ class Variance:
         measured = self._measured(exact, every, more)
         evidence = (_variance_table(every), _variance_chart(every))
         notes = self._notes(exact, seen)
+        values = [self._value(which, exact, every, more, evidence) for which in ("raw", "scaled")]
+        if measured.status is Status.PASSED and any(finding.status is Status.FAILED for finding in values):
+            values = named(values, _explain(exact))
         yield _with(measured, evidence if measured.status is not Status.PASSED else (), notes)
-        yield self._value("raw", exact, every, more, evidence)
-        yield self._value("scaled", exact, every, more, evidence)
+        yield from values
 
     def _measured(self, exact: list[_Measured], every: list[_Measured], more: list[_Measured]) -> Finding:
         criterion = "variance/measured"
@@ -346,3 +351,13 @@ def _variance_chart(every: list[_Measured]) -> Chart:
 def _variance_snippet(seen: Seen) -> str:
     arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_samples", "seed"))
     return f"print(measure_variance({arguments}))"
+
+
+def _explain(exact: list[_Measured]) -> str:
+    """Name the misconception that explains both numbers of every exact call by what was drawn."""
+    observed = []
+    for m in exact:
+        if not m.seen.drawn:
+            return ""
+        observed.append(Observation(args=(m.seen.drawn, m.d, m.n), value=(m.raw, m.scaled)))
+    return BOOK.explain("variance", observed)

@@ -1,9 +1,14 @@
-"""A working softmax, as the lesson prints it: put in place of a wrong one, so that it is paid for once."""
+"""A working softmax, as the lesson prints it: put in place of a wrong one, so that a mistake is paid for once."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 
-def softmax(x, axis=-1):  # type: ignore[no-untyped-def]  # shown to learners, in the lesson's words
+def softmax(x: Any, axis: int = -1) -> Any:
+    """Return the softmax of ``x`` along ``axis``."""
     x = np.asarray(x, dtype=float)
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
