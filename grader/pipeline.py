@@ -10,6 +10,7 @@ import numpy as np
 from grader import __version__
 from grader.core.assignment import Assignment
 from grader.core.judge import judge
+from grader.core.observed import STAND_IN
 from grader.core.plan import plan
 from grader.core.score import conclude
 from grader.intake.source import decode
@@ -61,7 +62,12 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
 def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scratch) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     kept = resolved = begin(assignment, submission, seed)
-    with Runner(scratch, assignment.limits, assignment.inert_modules) as runner:
+    stand_ins = {
+        f"{STAND_IN}{task.id}": {task.function: assignment.stand_ins[task.function]}
+        for task in assignment.tasks
+        if task.function in assignment.stand_ins
+    }
+    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins) as runner:
         for _ in range(MAX_ROUNDS):
             calls = plan(assignment, resolved)
             if not calls:

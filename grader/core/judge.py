@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from grader.core.assignment import Assignment
+from grader.core.find import find_function, inputs_of
+from grader.core.follow import better, to_follow
 from grader.core.loading import loading_notes
-from grader.core.observed import Observed
-from grader.core.plan import find_function, inputs_of
+from grader.core.observed import Inputs, Observed
 from grader.model import Finding, Note, Params, Status, Task, Transcript
 from grader.model._data import data
 
@@ -65,12 +66,23 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
     seen = Observed(task, transcript)
     if seen.untouched:
         return _all(task, Status.MISSING, "engine.task.untouched", name)
-    findings = tuple(assignment.checks[task.id].judge(inputs_of(task, transcript), seen))
+    inputs = inputs_of(task, transcript)
+    findings = _findings(assignment, task, inputs, seen)
+    via = to_follow(assignment, task, transcript)
+    again = Observed(task, transcript, via=via) if via else seen
+    if via and len(again):
+        points = {f"{task.id}/{criterion.id}": criterion.points for criterion in task.criteria}
+        findings = better(findings, _findings(assignment, task, inputs, again), points, via)
+    notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
+    return TaskJudgement(task=task.id, findings=findings, notes=notes)
+
+
+def _findings(assignment: Assignment, task: Task, inputs: Inputs, seen: Observed) -> tuple[Finding, ...]:
+    findings = tuple(assignment.checks[task.id].judge(inputs, seen))
     expected = {f"{task.id}/{criterion.id}" for criterion in task.criteria}
     if {finding.criterion for finding in findings} != expected or len(findings) != len(expected):
         raise ValueError(f"checks of {task.id} don't give exactly one finding for each criterion")
-    notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
-    return TaskJudgement(task=task.id, findings=findings, notes=notes)
+    return findings
 
 
 def _all(task: Task, status: Status, text: str, params: Params = ()) -> TaskJudgement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.core.plan import LOAD
+from grader.core.find import LOAD
 from grader.model import Note, Outcome, Param, Transcript
 
 __all__ = ["loading_notes"]

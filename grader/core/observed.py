@@ -13,7 +13,10 @@ import numpy.typing as npt
 from grader.core.values import is_untouched, to_python, to_value
 from grader.model import Array, Call, Draws, DrawsWanted, Failure, Outcome, Param, Params, Task, Transcript
 
-__all__ = ["Case", "Drawn", "Inputs", "Observed", "Seen"]
+__all__ = ["STAND_IN", "Case", "Drawn", "Inputs", "Observed", "Seen"]
+
+STAND_IN = "with "
+"""Sessions whose name begins so have the stand-in of the task that follows."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -160,8 +163,9 @@ class Seen:
 class Observed:
     """The outcomes of one task, by the ids of its cases."""
 
-    def __init__(self, task: Task, transcript: Transcript) -> None:
-        prefix = task.id + "/"
+    def __init__(self, task: Task, transcript: Transcript, *, via: str = "") -> None:
+        """See the calls of ``task``; ``via`` those where a stand-in replaced the function of that task."""
+        prefix = case_prefix(task, via)
         calls = {call.id: call for call in transcript.calls}
         self._seen = {
             outcome.call.removeprefix(prefix): Seen(calls[outcome.call], outcome)
@@ -219,11 +223,16 @@ def unfold(draws: Draws) -> tuple[Drawn, ...] | None:
     return tuple(result) if at == numbers.size else None
 
 
-def case_call(case: Case, task: Task, function: str) -> Call:
-    """Turn a check's case into a call of ``function``."""
+def case_prefix(task: Task, via: str = "") -> str:
+    """Return what the ids of a task's calls begin with."""
+    return f"{task.id}@{via}/" if via else f"{task.id}/"
+
+
+def case_call(case: Case, task: Task, function: str, *, via: str = "") -> Call:
+    """Turn a check's case into a call of ``function``; with ``via``, in a session with that task's stand-in."""
     return Call(
-        id=f"{task.id}/{case.id}",
-        session="hidden" if case.hidden else "main",
+        id=case_prefix(task, via) + case.id,
+        session=f"{STAND_IN}{via}" if via else "hidden" if case.hidden else "main",
         kind="function",
         name=function,
         args=tuple(to_value(arg) for arg in case.args),

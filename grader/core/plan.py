@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from grader.core.assignment import Assignment
-from grader.core.names import near_misses
-from grader.core.observed import Inputs, Observed, case_call
-from grader.model import Call, Task, Transcript
-from grader.model._data import data
+from grader.core.find import LOAD, find_function, inputs_of
+from grader.core.follow import follow_calls
+from grader.core.observed import Observed, case_call
+from grader.model import Call, Transcript
 
-__all__ = ["LOAD", "Found", "callables", "find_function", "inputs_of", "plan", "start"]
-
-LOAD = "load/"
-"""Calls that load the submission have ids of this prefix and the cell's number."""
-
-
-@data
-class Found:
-    """Where a task's function is: ``name`` to call, or None; ``slip`` if it only resembles the right one."""
-
-    name: str | None
-    slip: bool = False
-    candidates: tuple[str, ...] = ()
+__all__ = ["plan", "start"]
 
 
 def start(transcript: Transcript) -> tuple[Call, ...]:
@@ -42,7 +30,8 @@ def start(transcript: Transcript) -> tuple[Call, ...]:
 def plan(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:
     """Return the next calls; none means that there is enough to judge.
 
-    Loading comes first, then every task's visible cases, in rounds. Hidden cases come last, in a session
+    Loading comes first, then every task's visible cases, in rounds; then, where a task uses another one's function that
+    is wrong, the same cases with a stand-in for it. Hidden cases come last, in a session
     of their own after which nothing visible runs, so that nothing of them can come out through a later print.
     """
     if transcript.intake_trouble or transcript.trouble:
@@ -63,30 +52,4 @@ def plan(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:
             call = case_call(case, task, found.name)
             if call.id not in done:
                 (hidden if case.hidden else visible).append(call)
-    return tuple(visible or hidden)
-
-
-def inputs_of(task: Task, transcript: Transcript) -> Inputs:
-    """Return the random inputs of ``task`` for this transcript's seed."""
-    return Inputs(transcript.seed, task.id)
-
-
-def callables(transcript: Transcript) -> frozenset[str]:
-    """Return the names that the submission left bound to something callable."""
-    names: frozenset[str] = frozenset()
-    for outcome in transcript.outcomes:
-        if outcome.call.startswith(LOAD) and outcome.callables:
-            names = frozenset(outcome.callables)
-    return names
-
-
-def find_function(assignment: Assignment, task: Task, transcript: Transcript) -> Found:
-    """Find the function of ``task`` by its name, or by the only name that could be a slip of it."""
-    names = callables(transcript)
-    if task.function in names:
-        return Found(name=task.function)
-    others = [other.function for other in assignment.tasks]
-    candidates = near_misses(task.function, sorted(names), taken=others)
-    if len(candidates) == 1:
-        return Found(name=candidates[0], slip=True, candidates=candidates)
-    return Found(name=None, candidates=candidates)
+    return tuple(visible) or follow_calls(assignment, transcript) or tuple(hidden)

@@ -109,7 +109,7 @@ class Band:
 
 @data
 class Chart:
-    """A picture of numbers over numbers; its texts are ``<id>.title``, ``.x``, ``.y`` and ``.says`` in the catalogue."""
+    """A picture of numbers over numbers; its texts are ``<id>.title``, ``.x``, ``.y`` and ``.says``."""
 
     id: str
     lines: tuple[Line, ...]

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -70,8 +70,23 @@ class Runner:
         IsolationError: If a worker can't be started before any student code has run.
     """
 
-    def __init__(self, scratch: Scratch, limits: Limits, inert_modules: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        scratch: Scratch,
+        limits: Limits,
+        inert_modules: tuple[str, ...],
+        stand_ins: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """Take the scratch folder over.
+
+        Args:
+            scratch: The folder and perhaps a first worker; both are used up.
+            limits: Of the assignment.
+            inert_modules: Modules that get an inert stand-in where they aren't installed.
+            stand_ins: For each session that has any: source of functions, by the name that they take.
+        """
         self._scratch, self._limits, self._inert = scratch, limits, inert_modules
+        self._stand_ins = stand_ins or {}
         self._deadline = time.monotonic() + limits.submission_seconds
         self._lives: dict[str, Life] = {}
         self._loads: tuple[Call, ...] = ()
@@ -121,7 +136,15 @@ class Runner:
             life.close()
         first, self._scratch.first = self._scratch.first, None
         folder = self._scratch.first_folder if first is not None else self._scratch.new_folder()
-        life = Life(self._scratch.backend, folder, self._scratch.submission, self._limits, self._inert, worker=first)
+        life = Life(
+            self._scratch.backend,
+            folder,
+            self._scratch.submission,
+            self._limits,
+            self._inert,
+            stand_ins=self._stand_ins.get(session, {}),
+            worker=first,
+        )
         self.environment = self.environment or life.environment
         self._lives[session] = life
         for call in self._loads:

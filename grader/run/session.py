@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,6 +55,8 @@ class Life:
         submission: Submission,
         limits: Limits,
         inert_modules: tuple[str, ...],
+        *,
+        stand_ins: Mapping[str, str],
         worker: Worker | None = None,
     ) -> None:
         self._folder, self._submission, self._limits = folder, submission, limits
@@ -68,6 +71,7 @@ class Life:
             "memory": limits.memory_mib << 20,
             "cpu": int(limits.submission_seconds * 2),
             "inert": list(inert_modules),
+            "stand_ins": dict(stand_ins),
         }
         self._worker.send(encode_request(head))
         deadline = time.monotonic() + START_SECONDS

@@ -88,6 +88,11 @@ class Worker:
         sys.modules[self._module.__name__] = self._module
         sys.argv = [self._name]
         self._globals = self._module.__dict__
+        self._stand_ins: dict[str, Any] = {}
+        for name, source in start["stand_ins"].items():
+            space: dict[str, Any] = {"__name__": "stand_in"}
+            exec(compile(source, "<stand-in>", "exec", dont_inherit=True), space)
+            self._stand_ins[name] = space[name]
         self._prepare()
 
     def _prepare(self) -> None:
@@ -161,10 +166,14 @@ class Worker:
         filename = f"<{self._name}:{number}>"
         self._files[filename] = number
         # dont_inherit: this module's own __future__ must not reach the student's code.
-        if head.get("stepwise") or head.get("before"):
-            self._run_stepwise(head, source, filename)
-        else:
-            exec(_compile(source, filename, "exec", dont_inherit=True), self._globals)
+        try:
+            if head.get("stepwise") or head.get("before"):
+                self._run_stepwise(head, source, filename)
+            else:
+                exec(_compile(source, filename, "exec", dont_inherit=True), self._globals)
+        finally:
+            # Put back after each cell, so that a later definition doesn't take its place.
+            self._globals.update(self._stand_ins)
 
     def _run_stepwise(self, head: dict[str, Any], source: str, filename: str) -> None:
         """Run statement by statement, telling each one's line beforehand, up to the line ``before``.

@@ -1,0 +1,78 @@
+"""Follow-through: a mistake is paid for once.
+
+A task whose function calls another task's wrong function is judged again in a session where a stand-in, which the
+course is willing to show, has that function's name. Where the stand-in isn't reached, the first verdict stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.core.assignment import Assignment
+from grader.core.find import find_function, inputs_of
+from grader.core.observed import Observed, case_call
+from grader.model import Call, Finding, Status, Task, Transcript
+
+__all__ = ["better", "follow_calls", "to_follow"]
+
+
+def to_follow(assignment: Assignment, task: Task, transcript: Transcript) -> str:
+    """Return the id of the first task that ``task`` uses and that isn't right, if ``task`` isn't right itself."""
+    if not task.uses or find_function(assignment, task, transcript).name is None:
+        return ""
+    if _right(assignment, task, transcript) or Observed(task, transcript).untouched:
+        return ""
+    wrong = [name for name in task.uses if not _right(assignment, assignment.task(name), transcript)]
+    return wrong[0] if wrong else ""
+
+
+def follow_calls(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:
+    """Return the next calls with stand-ins; none when there is nothing to follow or all of it has run."""
+    done = {outcome.call for outcome in transcript.outcomes}
+    calls = []
+    for task in assignment.tasks:
+        via = to_follow(assignment, task, transcript)
+        function = find_function(assignment, task, transcript).name
+        if not via or function is None:
+            continue
+        seen = Observed(task, transcript, via=via)
+        cases = assignment.checks[task.id].plan(inputs_of(task, transcript), seen)
+        made = [case_call(case, task, function, via=via) for case in cases if not case.hidden]
+        calls += [call for call in made if call.id not in done]
+    return tuple(calls)
+
+
+def better(first: Sequence[Finding], again: Sequence[Finding], points: dict[str, int], via: str) -> tuple[Finding, ...]:
+    """Return the findings that stand: those with the stand-in, if they are worth as much or more.
+
+    Args:
+        first: Findings with the learner's own function.
+        again: Findings with the stand-in in its place.
+        points: Points of each criterion.
+        via: Id of the task whose function was replaced; it marks what is right only thanks to that.
+    """
+    if _worth(again, points) < _worth(first, points):
+        return tuple(first)
+    before = {finding.criterion: finding for finding in first}
+    return tuple(
+        replace(finding, knock_on=via)
+        if finding.status is Status.PASSED and before[finding.criterion].status is not Status.PASSED
+        else finding
+        for finding in again
+    )
+
+
+def _worth(findings: Sequence[Finding], points: dict[str, int]) -> float:
+    return sum(
+        points[finding.criterion] * (1.0 if finding.status is Status.PASSED else finding.share[0] / finding.share[1])
+        for finding in findings
+    )
+
+
+def _right(assignment: Assignment, task: Task, transcript: Transcript) -> bool:
+    seen = Observed(task, transcript)
+    if not len(seen) or seen.untouched:
+        return False
+    findings = assignment.checks[task.id].judge(inputs_of(task, transcript), seen)
+    return all(finding.status is Status.PASSED for finding in findings)
