@@ -21,10 +21,10 @@ def to_follow(assignment: Assignment, task: Task, transcript: Transcript) -> str
     """Return the id of the first task that ``task`` uses and that isn't right, if ``task`` isn't right itself."""
     if not task.uses or find_function(assignment, task, transcript).name is None:
         return ""
-    if _right(assignment, task, transcript) or Observed(task, transcript).untouched:
+    wrong = next((name for name in task.uses if not _right(assignment, assignment.task(name), transcript)), "")
+    if not wrong or _right(assignment, task, transcript) or Observed(task, transcript).untouched:
         return ""
-    wrong = [name for name in task.uses if not _right(assignment, assignment.task(name), transcript)]
-    return wrong[0] if wrong else ""
+    return wrong
 
 
 def follow_calls(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:

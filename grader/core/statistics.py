@@ -9,6 +9,7 @@ fraction above (ibid. 6.5.29, 6.5.31).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 __all__ = ["chi2_interval", "chi2_quantile", "gamma_p_q", "product_variance_interval"]
@@ -102,6 +103,7 @@ def chi2_interval(rate: float, nu: float) -> tuple[float, float]:
     return chi2_quantile(rate / 2, nu, upper=False) / nu, chi2_quantile(rate / 2, nu, upper=True) / nu
 
 
+@lru_cache(maxsize=1024)
 def product_variance_interval(rate: float, n: int, d: int) -> tuple[float, float]:
     """Return the interval for (sample variance of n scores) / d, each score a dot product of two N(0,1)^d vectors.
 

@@ -40,6 +40,7 @@ class Tape:
 
     def __init__(self) -> None:
         self.on = self.digests = False
+        self.limit: int | None = MAX_VALUE_BYTES
         self.depth = 0
         self.fallback_seed = 0
         self.clear()
@@ -55,9 +56,10 @@ class Tape:
         self._keep: list[object] = []
         self._unseeded = 0
 
-    def start(self, seed: int, wanted: str = "values") -> None:
+    def start(self, seed: int, wanted: str = "values", limit: int | None = MAX_VALUE_BYTES) -> None:
         """Begin a new record; ``seed`` serves generators that student code doesn't seed."""
         self.digests = wanted == "replay"
+        self.limit = limit
         self.clear()
         self.depth = 0
         self.fallback_seed = seed
@@ -101,7 +103,7 @@ class Tape:
         if self.digests:
             self.sources[source][3].update(raw)
         if self.values is not None:
-            if len(self.values) + len(raw) <= MAX_VALUE_BYTES:
+            if self.limit is None or len(self.values) + len(raw) <= self.limit:
                 self.values += raw
             else:
                 self.values = None

@@ -152,7 +152,7 @@ class Worker:
         if head["op"] == "cell":
             reply["callables"] = self._callables()
             reply["names"] = self._new_names(before, encoder)
-        reply["draws"] = _draws(encoder) if head.get("draws") != "none" else None
+        reply["draws"] = draws_reply(encoder) if head.get("draws") != "none" else None
         reply["stdout"], reply["cut"] = wire.text(self._out.getvalue(), 1 << 17), self._out.cut
         reply["arrays"] = encoder.arrays
         return reply, encoder.buffers
@@ -246,20 +246,21 @@ class Worker:
         return {"kind": kind, "message": message, "cell": cell, "line": line}
 
 
-def _draws(encoder: wire.Encoder) -> dict[str, object] | None:
+def draws_reply(encoder: wire.Encoder, *, values: bool = True) -> dict[str, object]:
+    """Describe the record; ``values`` sends the numbers along where they were kept."""
     record = tape.TAPE
     others = record.others
     if not record.steps and record.complete:
         return {"sources": [], "steps": [], "values": None, "complete": True, "others": others}
-    values = record.values
-    if values is not None:
-        encoder.arrays.append(["<f8", [len(values) // 8], "ndarray", False])
-        encoder.buffers.append(bytes(values))
+    kept = record.values
+    if kept is not None and values:
+        encoder.arrays.append(["<f8", [len(kept) // 8], "ndarray", False])
+        encoder.buffers.append(bytes(kept))
     sources = [
         [
             kind,
             name,
-            None if values is not None or not record.digests else _state(state, encoder),
+            None if kept is not None or not record.digests else _state(state, encoder),
             digest.hexdigest() if record.digests else "",
         ]
         for kind, name, state, digest in record.sources
@@ -267,7 +268,7 @@ def _draws(encoder: wire.Encoder) -> dict[str, object] | None:
     return {
         "sources": sources,
         "steps": record.steps,
-        "values": None if values is None else len(encoder.arrays) - 1,
+        "values": len(encoder.arrays) - 1 if kept is not None and values else None,
         "complete": record.complete,
         "others": others,
     }
