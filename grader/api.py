@@ -6,6 +6,7 @@ to see what came back, and answers with ``Case`` and ``Finding``.
 """
 
 from grader.core.assignment import TaskChecks
+from grader.core.cells import CellSeen, Number, ReadsCells
 from grader.core.compare import DOUBLE, SINGLE, Expected, Verdict, as_array, compare, unit_of
 from grader.core.misconceptions import Book, Misconception, Observation
 from grader.core.normality import looks_normal
@@ -20,6 +21,7 @@ __all__ = [
     "Band",
     "Book",
     "Case",
+    "CellSeen",
     "Chart",
     "Comparison",
     "Drawn",
@@ -29,11 +31,13 @@ __all__ = [
     "Line",
     "Misconception",
     "Note",
+    "Number",
     "Observation",
     "Observed",
     "Opaque",
     "Pairs",
     "Params",
+    "ReadsCells",
     "Seen",
     "Status",
     "Table",

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader import __version__
 from grader.core.assignment import Assignment
-from grader.core.judge import judge
+from grader.core.judge import judge, needs_cells
 from grader.core.observed import STAND_IN
 from grader.core.plan import plan
 from grader.core.score import conclude
@@ -31,13 +31,14 @@ def grade(assignment: Assignment, submission: Submission, seed: int, scratch: Sc
         IsolationError, OutputError: If no worker can be started.
     """
     transcript, resolved = run(assignment, submission, seed, scratch)
-    return transcript, _conclude(assignment, resolved)
+    return transcript, _conclude(assignment, _with_cells(assignment, resolved))
 
 
 def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
     """Judge a stored transcript, without any code of the learner's."""
-    outcomes = resolve(transcript.calls, transcript.outcomes)
-    return _conclude(assignment, replace(transcript, outcomes=outcomes))
+    functions = [call for call in transcript.calls if call.kind == "function"]
+    resolved = replace(transcript, outcomes=resolve(functions, transcript.outcomes))
+    return _conclude(assignment, _with_cells(assignment, resolved))
 
 
 def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcript:
@@ -74,11 +75,19 @@ def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scra
                 break
             outcomes = runner.run(calls)
             kept = _extended(kept, calls, replace(kept, outcomes=(*kept.outcomes, *outcomes)))
-            filled = resolve(calls, outcomes)
+            filled = resolve([call for call in calls if call.kind == "function"], outcomes)
             resolved = _extended(resolved, calls, replace(resolved, outcomes=(*resolved.outcomes, *filled)))
             kept = replace(kept, environment=runner.environment)
             resolved = replace(resolved, environment=runner.environment)
     return kept, resolved
+
+
+def _with_cells(assignment: Assignment, transcript: Transcript) -> Transcript:
+    """Fill in what a notebook's cells drew, if an answer may have to be read out of them."""
+    if not needs_cells(assignment, transcript):
+        return transcript
+    loads = [call for call in transcript.calls if call.kind == "cell"]
+    return replace(transcript, outcomes=resolve(loads, transcript.outcomes))
 
 
 def _extended(before: Transcript, calls: tuple[Call, ...], after: Transcript) -> Transcript:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.core.assignment import Assignment
+from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import find_function, inputs_of
 from grader.core.follow import better, to_follow
 from grader.core.loading import loading_notes
@@ -10,7 +11,7 @@ from grader.core.observed import Inputs, Observed
 from grader.model import Finding, Note, Params, Status, Task, Transcript
 from grader.model._data import data
 
-__all__ = ["Judgement", "TaskJudgement", "judge"]
+__all__ = ["Judgement", "TaskJudgement", "judge", "needs_cells"]
 
 
 @data
@@ -55,6 +56,9 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
         if found.candidates:
             params = (*name, ("names", ", ".join(found.candidates)))
             return _all(task, Status.MISSING, "engine.task.ambiguous", params)
+        written = _from_cells(assignment, task, transcript)
+        if written is not None:
+            return written
         nothing_ran = transcript.intake_trouble or not any(outcome.callables for outcome in transcript.outcomes)
         stopped = any(outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith("load/"))
         text = (
@@ -65,7 +69,8 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
         return _all(task, Status.MISSING, text, name)
     seen = Observed(task, transcript)
     if seen.untouched:
-        return _all(task, Status.MISSING, "engine.task.untouched", name)
+        written = _from_cells(assignment, task, transcript)
+        return written or _all(task, Status.MISSING, "engine.task.untouched", name)
     inputs = inputs_of(task, transcript)
     findings = _findings(assignment, task, inputs, seen)
     via = to_follow(assignment, task, transcript)
@@ -77,8 +82,38 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
     return TaskJudgement(task=task.id, findings=findings, notes=notes)
 
 
+def needs_cells(assignment: Assignment, transcript: Transcript) -> bool:
+    """Whether some task's answer may have to be read out of a notebook's cells."""
+    if transcript.kind != "notebook":
+        return False
+    for task in assignment.tasks:
+        if isinstance(assignment.checks[task.id], ReadsCells):
+            found = find_function(assignment, task, transcript)
+            if found.name is None or Observed(task, transcript).untouched:
+                return True
+    return False
+
+
+def _from_cells(assignment: Assignment, task: Task, transcript: Transcript) -> TaskJudgement | None:
+    """Judge an answer that stands in the notebook's cells, without a function; None if there is none."""
+    checks = assignment.checks[task.id]
+    cells = cells_of(transcript)
+    if not cells or not isinstance(checks, ReadsCells):
+        return None
+    findings = tuple(checks.read_cells(inputs_of(task, transcript), cells))
+    if not findings:
+        return None
+    note = Note(text="engine.note.cells", params=(("function", task.function),))
+    return TaskJudgement(task=task.id, findings=_complete(task, findings), notes=(note,))
+
+
 def _findings(assignment: Assignment, task: Task, inputs: Inputs, seen: Observed) -> tuple[Finding, ...]:
     findings = tuple(assignment.checks[task.id].judge(inputs, seen))
+    return _complete(task, findings)
+
+
+def _complete(task: Task, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return ``findings`` if there is one for each criterion. Raises ValueError."""
     expected = {f"{task.id}/{criterion.id}" for criterion in task.criteria}
     if {finding.criterion for finding in findings} != expected or len(findings) != len(expected):
         raise ValueError(f"checks of {task.id} don't give exactly one finding for each criterion")

@@ -21,6 +21,7 @@ def start(transcript: Transcript) -> tuple[Call, ...]:
             kind="load" if kind == "load" else "cell",
             name=str(number),
             seed=transcript.seed,
+            draws="replay" if transcript.kind == "notebook" else "none",
             stage=0,
         )
         for number in transcript.cell_numbers

@@ -101,6 +101,7 @@ class Life:
             "number": number,
             "encoding": cell.encoding,
             "seed": call.seed,
+            "draws": call.draws,
             "before": before,
             "stepwise": stepwise,
         }

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from grader.api import (
     Band,
     Case,
+    CellSeen,
     Chart,
     Finding,
     Inputs,
@@ -26,6 +27,7 @@ from grader.api import (
 )
 
 from . import explain
+from .freeform import read_entropy
 from .misconceptions import BOOK
 from .reading import Read, decimals_of, read_entropies
 
@@ -75,7 +77,7 @@ class Entropy:
         for name in SWEEPS:
             yield self._case(inputs, name, WIDTHS, 8)
         yield self._case(inputs, "arguments/widths", (3, 10), 8)
-        yield self._case(inputs, "arguments/keys", (5, 12, 7), 5)
+        yield self._case(inputs, "arguments/keys", (6, 12, 7), 5)
         if len(seen) and self._open(seen):
             for index in range(SAMPLES):
                 yield self._case(inputs, f"seed/{index}", WIDTHS, 8, stage=2)
@@ -93,6 +95,10 @@ class Entropy:
         """Whether there are four numbers, and a width that no draw explains."""
         judged = [_Sweep(seen[name]) for name in SWEEPS]
         return all(sweep.complete for sweep in judged) and not all(all(sweep.agreement) for sweep in judged)
+
+    def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
+        """Judge an answer that stands in a notebook's cells."""
+        return read_entropy(cells)
 
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the two criteria."""

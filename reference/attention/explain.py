@@ -133,7 +133,7 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple
         [np.reshape(a, (1,)) for a in arrays if a.shape == ()] if d == 1 else []
     )
     exact_k = [a for a in arrays if a.shape == (n, d)]
-    exact_k += [a.T for a in arrays if a.shape == (d, n) and n != d]
+    exact_k += [a.T for a in arrays if a.shape == (d, n)]
     exact_k += [a.reshape(n, d) for a in arrays if 1 in (n, d) and a.shape == (n * d,) and n * d > 1]
     pairs: list[tuple[Doubles, Doubles]] = []
     if exact_q and len(exact_q) == len(exact_k):

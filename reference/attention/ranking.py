@@ -9,9 +9,23 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from grader.api import Case, Finding, Inputs, Note, Observation, Observed, Params, Seen, Status, Table, kind_name
+from grader.api import (
+    Case,
+    CellSeen,
+    Finding,
+    Inputs,
+    Note,
+    Observation,
+    Observed,
+    Params,
+    Seen,
+    Status,
+    Table,
+    kind_name,
+)
 
 from . import explain
+from .freeform import read_ranking
 from .misconceptions import BOOK
 from .reading import read_order
 
@@ -51,6 +65,10 @@ class Ranking:
     def _open(self, seen: Observed) -> bool:
         answers = [_Answer(seen[name]) for name in self.CASES]
         return all(a.equal for a in answers) and not _explained(answers, "first")
+
+    def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
+        """Judge an answer that stands in a notebook's cells."""
+        return read_ranking(cells)
 
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the three criteria."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from grader.api import (
     Case,
+    CellSeen,
     Chart,
     Finding,
     Inputs,
@@ -28,6 +29,7 @@ from grader.api import (
 )
 
 from . import explain
+from .freeform import read_variance
 from .made import named
 from .misconceptions import BOOK
 from .reading import Read, decimals_of, read_numbers
@@ -82,6 +84,10 @@ class Variance:
         """Whether the numbers are there but their draws don't explain both of them."""
         judged = [_Measured(seen[f"exact/{d}"]) for d, _ in self.EXACT_CASES]
         return all(m.numbers for m in judged) and not all(m.raw_explained and m.scaled_explained for m in judged)
+
+    def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
+        """Judge an answer that stands in a notebook's cells."""
+        return read_variance(cells)
 
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the three criteria."""

@@ -18,6 +18,9 @@ import numpy as np
 MAX_VALUE_BYTES = 64 * 1024
 """Up to this size the numbers themselves are sent; beyond it the generator's state, for a replay."""
 
+MAX_REPLAY = 4_000_000
+"""More numbers than these are never replayed, so no digest of them is made either."""
+
 MAX_STEPS = 4_096
 MAX_SOURCES = 64
 
@@ -51,6 +54,7 @@ class Tape:
         self.steps: list[list[Any]] = []
         self.values: bytearray | None = bytearray()
         self.complete = True
+        self.total = 0
         self.others: list[str] = []
         self._open: dict[int, int] = {}
         self._keep: list[object] = []
@@ -88,33 +92,37 @@ class Tape:
         self.sources.append(["RandomState" if legacy else "Generator", str(state["bit_generator"]), state, _sha256()])
 
     def after(self, generator: Any, method: str, args: list[float], result: Any) -> None:
-        """Note a draw."""
-        if not self.on or not self.complete:
+        """Note a draw. Its shape is noted even where its numbers are too many to be kept or replayed."""
+        source = self._open.get(id(generator))
+        if not self.on or source is None or len(self.steps) >= MAX_STEPS:
+            self.complete = self.complete and not self.on
             return
         array = _asarray(result)
         if array.dtype.kind != "f":
             self.complete = False
             return
-        if self.values is None and not self.digests:
-            return
-        dtype = array.dtype.str
+        self.total += array.size
+        if self.complete:
+            self._keep_numbers(source, array)
+        step = [source, method, args, list(array.shape), array.dtype.str]
+        if self.steps and self.steps[-1][:5] == step:
+            self.steps[-1][5] += 1
+        else:
+            self.steps.append([*step, 1])
+
+    def _keep_numbers(self, source: int, array: Any) -> None:
+        """Keep the numbers while they are few, their digest while a replay can make them again, else neither."""
+        fits = self.values is not None and (self.limit is None or 8 * self.total <= self.limit)
+        if not fits:
+            self.values = None
+            if not self.digests or self.total > MAX_REPLAY:
+                self.complete = False
+                return
         raw = array.astype(_float64).tobytes()
-        source = self._open[id(generator)]
         if self.digests:
             self.sources[source][3].update(raw)
         if self.values is not None:
-            if self.limit is None or len(self.values) + len(raw) <= self.limit:
-                self.values += raw
-            else:
-                self.values = None
-                self.complete = self.digests
-        step = [source, method, args, list(array.shape), dtype]
-        if self.steps and self.steps[-1][:5] == step:
-            self.steps[-1][5] += 1
-        elif len(self.steps) < MAX_STEPS:
-            self.steps.append([*step, 1])
-        else:
-            self.complete = False
+            self.values += raw
 
     def cut(self, generator: object) -> None:
         """The state of ``generator`` changed in a way that isn't recorded: its next draw begins anew."""
@@ -149,8 +157,7 @@ def _recording(method: str, original: Callable[..., Any], owner: object = None) 
             result = bound(*args, **kwargs)
         finally:
             TAPE.depth -= 1
-        if TAPE.complete:
-            TAPE.after(generator, method if params is not None else method + "?", params or [], result)
+        TAPE.after(generator, method if params is not None else method + "?", params or [], result)
         return result
 
     return _dressed(original, call, owner)

@@ -129,16 +129,12 @@ class Worker:
         sys.stdout = sys.stderr = self._out
         tape.seed_everything(int(head["seed"]))
         reply: dict[str, Any] = {"kind": "returned"}
-        before = set(self._globals)
+        before = dict(self._globals)
         watched: list[Any] = []
         tape.TAPE.start(int(head["seed"]), wanted=str(head.get("draws", "values")))
         try:
             _chdir(self._folder)
-            if head["op"] == "cell":
-                self._run_cell(head, payload, reply)
-                value = None
-            else:
-                value = self._call(head, payload, watched)
+            value = self._run_cell(head, payload, reply) if head["op"] == "cell" else self._call(head, payload, watched)
             tape.TAPE.stop()
             reply["value"] = encoder.encode(value)
         except BaseException as error:
@@ -157,7 +153,8 @@ class Worker:
         reply["arrays"] = encoder.arrays
         return reply, encoder.buffers
 
-    def _run_cell(self, head: dict[str, Any], payload: bytes, reply: dict[str, Any]) -> None:
+    def _run_cell(self, head: dict[str, Any], payload: bytes, reply: dict[str, Any]) -> object:
+        """Run a cell; return the value of a notebook cell's last line, which a notebook would show."""
         number = int(head["number"])
         source = _decode(payload, str(head["encoding"]), "replace").removeprefix("\ufeff")
         if self._notebook:
@@ -166,14 +163,27 @@ class Worker:
         filename = f"<{self._name}:{number}>"
         self._files[filename] = number
         # dont_inherit: this module's own __future__ must not reach the student's code.
+        shown: object = None
         try:
             if head.get("stepwise") or head.get("before"):
                 self._run_stepwise(head, source, filename)
+            elif self._notebook:
+                shown = self._run_and_show(source, filename)
             else:
                 exec(_compile(source, filename, "exec", dont_inherit=True), self._globals)
         finally:
             # Put back after each cell, so that a later definition doesn't take its place.
             self._globals.update(self._stand_ins)
+        return shown
+
+    def _run_and_show(self, source: str, filename: str) -> object:
+        whole: Any = _compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        if not whole.body or not isinstance(whole.body[-1], ast.Expr):
+            exec(_compile(source, filename, "exec", dont_inherit=True), self._globals)
+            return None
+        last = ast.Expression(whole.body.pop().value)
+        exec(_compile(whole, filename, "exec", dont_inherit=True), self._globals)
+        return eval(_compile(last, filename, "eval", dont_inherit=True), self._globals)
 
     def _run_stepwise(self, head: dict[str, Any], source: str, filename: str) -> None:
         """Run statement by statement, telling each one's line beforehand, up to the line ``before``.
@@ -209,13 +219,15 @@ class Worker:
                     break
         return found
 
-    def _new_names(self, before: set[str], encoder: wire.Encoder) -> list[list[object]]:
-        """Plain values under new names, for answers that stand in a cell without a function."""
+    def _new_names(self, before: dict[str, object], encoder: wire.Encoder) -> list[list[object]]:
+        """Plain values under new or newly bound names, for answers that stand in a cell without a function."""
         found: list[list[object]] = []
         if not self._notebook:
             return found
         for name, item in list(self._globals.items()):
-            if type(name) is not str or name in before or len(name) > wire.MAX_NAME or name.startswith("_"):
+            if type(name) is not str or len(name) > wire.MAX_NAME or name.startswith("_"):
+                continue
+            if before.get(name) is item:
                 continue
             if type(item) in (bool, int, float, list, tuple, dict) or issubclass(type(item), (np.ndarray, np.generic)):
                 if getattr(item, "nbytes", 0) <= 4096:
