@@ -7,7 +7,7 @@ to see what came back, and answers with ``Case`` and ``Finding``.
 
 from grader.core.assignment import TaskChecks
 from grader.core.cells import CellSeen, Number, ReadsCells
-from grader.core.compare import DOUBLE, SINGLE, Expected, Verdict, as_array, compare, unit_of
+from grader.core.compare import DOUBLE, SINGLE, Expected, Verdict, as_array, compare, picture, unit_of
 from grader.core.misconceptions import Book, Misconception, Observation
 from grader.core.normality import looks_normal
 from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
@@ -49,6 +49,7 @@ __all__ = [
     "compare",
     "kind_name",
     "looks_normal",
+    "picture",
     "product_variance_interval",
     "unit_of",
 ]

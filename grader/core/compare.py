@@ -14,7 +14,7 @@ from grader.core.values import kind_name, to_value
 from grader.model import Array, Comparison, Note, Param, Params
 from grader.model._data import data
 
-__all__ = ["Expected", "Verdict", "as_array", "compare", "unit_of"]
+__all__ = ["Expected", "Verdict", "as_array", "compare", "picture", "unit_of"]
 
 RELATIVE_CEILING = 1e-3
 """No tolerance is ever wider than this part of the value's own scale, whatever dtype an answer comes in."""
@@ -158,6 +158,16 @@ def compare(
     )
 
 
+def picture(got: object, expected: Expected, name: str) -> Comparison | None:
+    """Show a right answer beside the expected one; None if it isn't an array of that shape."""
+    array, _ = as_array(got, name)
+    if array is None or array.shape != expected.value.shape or not array.size:
+        return None
+    numbers = array.astype(np.longdouble)
+    nothing = np.zeros(array.shape, dtype=bool)
+    return _comparison(name, numbers, expected, np.abs(numbers - expected.value), nothing)
+
+
 def _tolerance(expected: Expected, unit: float) -> npt.NDArray[np.float64]:
     return np.asarray(np.minimum(unit * expected.units, RELATIVE_CEILING) * expected.scale + _TINY[unit])
 
@@ -169,7 +179,7 @@ def _comparison(
     error: npt.NDArray[np.longdouble],
     wrong: npt.NDArray[np.bool_],
 ) -> Comparison:
-    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.any() else (0,) * wrong.ndim
     worst = tuple(int(i) for i in np.unravel_index(int(np.argmax(np.where(wrong, error, -1))), error.shape))
     lead, inner = worst[:-2], worst[-2:]
     yours, right = numbers[lead], expected.value[lead]

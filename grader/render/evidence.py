@@ -115,19 +115,26 @@ def _comparison(item: Comparison, words: Words) -> ComparisonView:
         yours = expected = ()
     worst_pair = (item.yours_at_worst, item.expected_at_worst)
     numbers = [value for block in (yours, expected) for row in block for value in row]
-    write = writer([*numbers, *worst_pair], worst_pair, decimals=2 if item.weights else 3)
+    # Two numbers that differ get as many digits as it takes to see it; equal ones don't.
+    apart = worst_pair if item.differing else (0.0, 1.0)
+    write = writer([*numbers, *worst_pair], apart, decimals=2 if item.weights else 3)
     name = clean.html(item.name)
     worst = Spot(at=_at(item, item.worst), yours=write(worst_pair[0]), expected=write(worst_pair[1]))
     first = _first(item, yours, expected, write)
     return ComparisonView(
         sentence=_sentence(item, worst, first, sum(map(len, yours)), words),
-        grids=_grids(item, name, yours, expected, write, words),
-        legend=(words.own("page.scale") if item.weights else ()) + words.own("page.bold") if yours else (),
+        grids=_grids(item, name, yours, expected, write, words)[: None if item.differing else 1],
+        legend=_legend(item, words) if yours else (),
         first=first,
         worst=worst,
         differing=item.differing,
         total=item.total,
     )
+
+
+def _legend(item: Comparison, words: Words) -> Rich:
+    scale = words.own("page.scale") if item.weights else ()
+    return scale + words.own("page.bold") if item.differing else scale
 
 
 def _sentence(item: Comparison, worst: Spot, first: Spot | None, shown: int, words: Words) -> Rich:
@@ -138,6 +145,8 @@ def _sentence(item: Comparison, worst: Spot, first: Spot | None, shown: int, wor
         ("yours", worst.yours),
         ("expected", worst.expected),
     )
+    if item.differing == 0:
+        return words.own("page.same", params)
     sentence = words.own("page.differ" if item.total > 1 else "page.differ_one", params)
     if first is None or first.at != worst.at:
         sentence += words.own("page.differ_first", (("at", _at(item, item.first)),)) if item.differing > 1 else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from grader.model import CriterionResult, Finding, Note, Status, Task, TaskResult
+from grader.model import CriterionResult, Finding, Note, Status, Table, Task, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import EvidenceView, evidence_view
@@ -128,7 +128,7 @@ def task_view(task: TaskResult, assignment: Assignment, words: Words, position: 
         max_score=points(task.max_cents),
         message=message,
         notes=notes,
-        findings=_findings(task, wrong, words, hints, message),
+        findings=_findings(task, wrong, words, hints, message) or _pictures(task, words),
         criteria=tuple(_criterion(criterion, task, assignment, words) for criterion in task.criteria),
     )
 
@@ -230,6 +230,16 @@ def hints_of(finding: Finding, words: Words, most: int) -> tuple[HintView, ...]:
         for n in range(1, min(most, HINT_LEVELS) + 1)
     )
     return tuple(hint for hint in made if base and hint.text)
+
+
+def _pictures(task: TaskResult, words: Words) -> tuple[FindingView, ...]:
+    """What a right task has to show: its weights, its curves."""
+    if task.status is not Status.PASSED:
+        return ()
+    items = [item for criterion in task.criteria for item in criterion.finding.evidence if not isinstance(item, Table)]
+    evidence = tuple(evidence_view(item, words) for item in items)
+    found = FindingView(title=(), message=(), cause=(), evidence=evidence, hints=(), hint_levels=0, snippet="")
+    return (found,) if evidence else ()
 
 
 def _findings(

@@ -24,6 +24,7 @@ from grader.api import (
     as_array,
     compare,
     kind_name,
+    picture,
 )
 
 from . import oracle
@@ -177,7 +178,9 @@ class Attention:
                 snippet = _attention_snippet(pair.made, "print(weights.round(3))")
                 return wrong(criterion, pair.seen, verdict, snippet, text="attention.weights.wrong")
             notes += verdict.notes
-        return Finding(criterion=criterion, status=Status.PASSED, notes=distinct(notes))
+        shown = picture(pairs[0].weights, oracle.attention(*pairs[0].made.arrays)[1], "weights")
+        evidence = () if shown is None else (shown,)
+        return Finding(criterion=criterion, status=Status.PASSED, evidence=evidence, notes=distinct(notes))
 
     def _out(self, pairs: list[Pair], weights: Finding) -> Finding:
         """``out`` is right, or it is the learner's own weights times V: one mistake costs once."""

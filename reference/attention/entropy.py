@@ -125,7 +125,8 @@ class Entropy:
                 )
         right = [all(sweep.agreement[i] for sweep in sweeps) for i in range(len(WIDTHS))]
         if all(right):
-            return Finding(criterion=criterion, status=Status.PASSED, notes=self._notes(sweeps))
+            notes = self._notes(sweeps)
+            return Finding(criterion=criterion, status=Status.PASSED, evidence=(_chart(sweeps[0]),), notes=notes)
         if not any(right) and not all(sweep.known for sweep in sweeps):
             by_statistics = self._population(more)
             if all(by_statistics):

@@ -167,7 +167,8 @@ class Variance:
         shown = every[len(exact) :]
         if explained and all(m.inside(which) for m in shown):
             notes = _distinct([note for m in exact for note in m.value_notes(which)])
-            return Finding(criterion=criterion, status=Status.PASSED, notes=notes)
+            picture = evidence if which == "raw" else ()
+            return Finding(criterion=criterion, status=Status.PASSED, evidence=picture, notes=notes)
         if not explained and more and self._inside([*more, *every], which):
             review = Note(text="variance.review", audience="instructor", kind="review")
             return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
