@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import find_function, inputs_of
@@ -79,7 +81,17 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
         points = {f"{task.id}/{criterion.id}": criterion.points for criterion in task.criteria}
         findings = better(findings, _findings(assignment, task, inputs, again), points, via)
     notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
+    findings = tuple(_runnable(finding, transcript, found.name) for finding in findings)
     return TaskJudgement(task=task.id, findings=findings, notes=notes)
+
+
+def _runnable(finding: Finding, transcript: Transcript, function: str) -> Finding:
+    """Begin a finding's lines with the imports that they need, so that they run as they are."""
+    if not finding.snippet:
+        return finding
+    stem = transcript.name.removesuffix(".py")
+    own = f"from {stem} import {function}\n" if transcript.kind == "script" and stem.isidentifier() else ""
+    return replace(finding, snippet=f"import numpy as np\n{own}{finding.snippet}")
 
 
 def needs_cells(assignment: Assignment, transcript: Transcript) -> bool:
