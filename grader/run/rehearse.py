@@ -73,8 +73,8 @@ def _outcome(call: Call, functions: Mapping[str, Callable[..., Any]]) -> Outcome
     try:
         with np.errstate(all="ignore"):
             answer = functions[call.name](*args, **kwargs)
-        tape.TAPE.stop()
         reply["value"] = encoder.encode(answer)
+        tape.TAPE.stop()
     except Exception as error:  # noqa: BLE001 - a wrong variant may raise anything
         tape.TAPE.stop()
         failure = Failure(kind=type(error).__name__, message=wire.text(str(error), 500))

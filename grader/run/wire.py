@@ -148,9 +148,7 @@ class _Decoder:
             if type(dtype) is not str or dtype not in DTYPES or type(clipped) is not bool:
                 raise Malformed("array")
             lengths = tuple(_int(length, 0, 1 << 40) for length in _list(shape, MAX_AXES))
-            # Zeros left out: a shape such as (0, 2**40, 2**40) is no shape that NumPy makes.
-            if math.prod(length or 1 for length in lengths) * 16 >= 1 << 62:
-                raise Malformed("shape")
+            _check_size(lengths)
             size = 0 if clipped else math.prod(lengths) * int(dtype[2:])
             if at + size > len(payload):
                 raise Malformed("an array longer than the payload")
@@ -235,18 +233,27 @@ def _step(item: object, sources: int) -> Step:
         raise Malformed("step")
     args = []
     for number in _list(parts[2], 4):
-        # JSON has no inf or nan; json.loads would take them, a real worker never sends them.
-        if type(number) not in (int, float) or not math.isfinite(number):
+        # A real worker sends floats. JSON has no inf or nan, but json.loads would take them.
+        if type(number) is not float or not math.isfinite(number):
             raise Malformed("argument of a draw")
-        args.append(float(number))
+        args.append(number)
+    shape = tuple(_int(length, 0, 1 << 40) for length in _list(parts[3], MAX_AXES))
+    count = _int(parts[5], 1, 1 << 32)
+    _check_size((count, *shape))
     return Step(
         source=_int(parts[0], 0, sources - 1),
         method=_text(parts[1], MAX_NAME),
         args=tuple(args),
-        shape=tuple(_int(length, 0, 1 << 40) for length in _list(parts[3], MAX_AXES)),
+        shape=shape,
         dtype=_text(parts[4], 8),
-        count=_int(parts[5], 1, 1 << 32),
+        count=count,
     )
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    """Refuse a shape that NumPy can't make; zeros are left out, since (0, 2**40, 2**40) is one too."""
+    if math.prod(length or 1 for length in shape) * 16 >= 1 << 62:
+        raise Malformed("shape")
 
 
 def _failure(tree: object) -> Failure | None:

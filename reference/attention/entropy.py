@@ -228,10 +228,13 @@ class _Sweep:
         self.explained: list[Doubles] = []
         self.agreement: list[str] = [""] * len(self.d_ks)
         if self.drew_known and self.complete:
+            places = decimals_of([read.value for read in self.numbers])
+            skip = 0
             for i, d in enumerate(self.d_ks):
-                values, tried = explain.entropies(seen.drawn, d, self.n)
+                values, tried = explain.entropies(seen.drawn, d, self.n, skip)
+                skip += d * (self.n + 1)
                 self.explained.append(values)
-                self.agreement[i] = _agreement(self.numbers[i].value, values, tried)
+                self.agreement[i] = _agreement(self.numbers[i].value, values, tried, places)
 
     @property
     def known(self) -> bool:
@@ -257,19 +260,18 @@ class _Sweep:
         return None
 
 
-def _agreement(value: float, candidates: Doubles, tried: int) -> str:
+def _agreement(value: float, candidates: Doubles, tried: int, places: int | None) -> str:
     """Say how one of the candidates agrees with ``value``: "exact", "mean", "rounded", or "" if none does."""
     if not candidates.size:
         return ""
     errors = np.abs(candidates - value)
     # Candidates times the width of what counts as agreement: what a coincidence may do. Beyond it nothing is explained.
+    if candidates.size > tried and float(errors[tried:].min()) <= CLOSE:
+        return "mean"
     if tried * CLOSE < 1e-2 and float(errors.min()) <= CLOSE * max(1.0, abs(value)):
-        return "mean" if candidates.size > tried and int(errors.argmin()) == tried else "exact"
-    places = decimals_of(value)
+        return "exact"
     if places is not None and places >= 3 and tried <= 64 and float(errors.min()) <= 0.500001 * 10.0**-places:
         return "rounded"
-    if candidates.size > tried and errors[-1] <= CLOSE:
-        return "mean"
     return ""
 
 

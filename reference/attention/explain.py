@@ -65,7 +65,7 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
     flat = np.concatenate([item.values.ravel() for item in items])
     blocks = [part for item in items for part in item.values][: 2 * MAX_ARRAYS]
     rows = [np.reshape(part, (-1, d)) for part in blocks if part.ndim and part.shape[-1] == d]
-    if len(rows) == len(blocks) and len(blocks) % 2 == 0:
+    if rows and len(rows) % 2 == 0:
         neighbours = all(a.shape == b.shape for a, b in zip(rows[::2], rows[1::2], strict=True))
         if neighbours:
             yield "alternating", np.concatenate(rows[::2]), np.concatenate(rows[1::2])
@@ -122,11 +122,11 @@ def variances(Q: Doubles, K: Doubles, n: int) -> Iterator[tuple[str, float]]:
 # ---------------------------------------------------------------------- exercises 2 and 3
 
 
-def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubles, Doubles]]:
+def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> list[tuple[Doubles, Doubles]]:
     """Return pairs ``(q, K)`` of shapes (d,) and (n, d) that the draws may be read as; at most MAX_PAIRS.
 
     Exact shapes come first and in the order of drawing, then keys as columns, query and keys in one array, slices of
-    wider draws, and last the bare stream of numbers.
+    wider draws, and last the bare stream of numbers, ``skip`` of which belong to what was drawn before.
     """
     arrays = normal_arrays(drawn)
     exact_q = [a for a in arrays if a.shape == (d,)] or (
@@ -150,7 +150,7 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple
     rows = [a for a in arrays[:64] if a.ndim == 2 and a.shape[1] == d]
     pairs += [(row, k) for a in rows for k in exact_k[:16] if a is not k for row in a[:16]][:64]
     pairs += _slices(arrays[:64], d, n)
-    pairs += _stream(drawn, d, n)
+    pairs += _stream(drawn, d, n, skip)
     return pairs[: max(MAX_PAIRS, min(len(exact_q), MAX_ARRAYS))]
 
 
@@ -162,15 +162,15 @@ def _slices(arrays: list[Doubles], d: int, n: int) -> list[tuple[Doubles, Double
     return [(q, k) for q in queries[:12] for k in keys[:12]]
 
 
-def _stream(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubles, Doubles]]:
-    """The numbers as they came, when they are those of one query and its keys."""
+def _stream(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> list[tuple[Doubles, Doubles]]:
+    """The numbers as they came, drawn one by one: those of one query and its keys, after ``skip`` others."""
     numbers = [item.values.ravel() for item in drawn or () if item.standard_normal]
-    if not numbers:
+    flat = np.concatenate(numbers) if numbers else np.empty(0)
+    size = d * (n + 1)
+    if flat.size < skip + size or (not skip and flat.size != size and any(item.shape for item in drawn or ())):
         return []
-    flat = np.concatenate(numbers)
-    if flat.size != d * (n + 1):
-        return []
-    return [(flat[:d], flat[d:].reshape(n, d)), (flat[n * d :], flat[: n * d].reshape(n, d))]
+    part = flat[skip : skip + size]
+    return [(part[:d], part[d:].reshape(n, d)), (part[n * d :], part[: n * d].reshape(n, d))]
 
 
 def exact_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> bool:
@@ -186,20 +186,26 @@ def shuffled(seen: Seen) -> bool:
     return bool({"permutation", "permuted", "shuffle", "choice"} & set(others)) and not trustworthy(seen.drawn)
 
 
-def entropies(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[Doubles, int]:
+def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> tuple[Doubles, int]:
     """Return the entropies that the draws give for width d and n keys, and how many pairs were tried.
 
-    The last one, if there are several pairs of exact shape, is the mean over them.
+    Means over repeats stand behind those of the pairs.
     """
-    pairs = query_key_pairs(drawn, d, n)
-    if not pairs:
-        return np.empty(0), 0
-    values = oracle.entropy(np.stack([k @ q for q, k in pairs]))
+    pairs = query_key_pairs(drawn, d, n, skip)
     arrays = normal_arrays(drawn)
+    values = oracle.entropy(np.stack([k @ q for q, k in pairs])) if pairs else np.empty(0)
     repeats = sum(a.shape == (d,) for a in arrays)
+    means: list[float] = []
     if 1 < repeats <= len(pairs) and repeats == sum(a.shape in ((n, d), (d, n)) for a in arrays):
-        values = np.append(values, values[:repeats].mean())
-    return values, len(pairs)
+        means.append(float(values[:repeats].mean()))
+    batches = [a for a in arrays[:64] if a.ndim == 3 and a.shape[1:] == (n, d)]
+    means += [
+        float(oracle.entropy(np.einsum("rd,rnd->rn", q, k)).mean())
+        for k in batches
+        for q in arrays[:64]
+        if q.shape == (k.shape[0], d)
+    ]
+    return np.append(values, means), len(pairs)
 
 
 def orders(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[list[npt.NDArray[np.intp]], int]:

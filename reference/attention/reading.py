@@ -62,12 +62,18 @@ def read_entropies(value: object, d_ks: Iterable[int]) -> tuple[list[Read], str]
     return [], ""
 
 
-def decimals_of(value: float) -> int | None:
-    """Return with how many decimals, at most six, ``value`` is written in full; None if it needs more."""
-    for places in range(7):
-        if round(value, places) == value:
-            return places
-    return None
+def decimals_of(values: Iterable[float]) -> int | None:
+    """Return with how many decimals, at most six, all ``values`` are written in full; None if one needs more.
+
+    Of all together, since a number that was rounded may end in zeros.
+    """
+    most = 0
+    for value in values:
+        places = next((places for places in range(7) if round(value, places) == value), None)
+        if places is None:
+            return None
+        most = max(most, places)
+    return most
 
 
 def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:

@@ -76,7 +76,7 @@ class Variance:
             id=name,
             kwargs={"d_k": d, "n_samples": n, "seed": inputs.number(name) % 10_000},
             seed=inputs.number(name + "/global"),
-            draws="values" if draws else "none",
+            draws="replay" if draws else "none",
             stage=stage,
         )
 
@@ -223,6 +223,11 @@ class _Measured:
             self.read = read_numbers(seen.value)
         self.numbers = len(self.read) == 2
         self.raw, self.scaled = (self.read[0].value, self.read[1].value) if self.numbers else (np.nan, np.nan)
+        places = [decimals_of([read.value]) for read in self.read]
+        # A rounded number may end in zeros: then the other one tells to how many decimals both were rounded.
+        self.places = [
+            own if own is None or own >= 2 else other for own, other in zip(places, places[::-1], strict=True)
+        ]
         self.samples: int | None = None
         self._how = {"raw": "", "scaled": ""}
         self.swapped_explained = False
@@ -275,23 +280,26 @@ class _Measured:
             self._try(variance, self.n)
 
     def _try(self, variance: float, samples: int) -> None:
-        raw, scaled = _agrees(self.read[0], variance), _agrees(self.read[1], variance / self.d)
+        raw, scaled = (
+            _agrees(self.read[0], variance, self.places),
+            _agrees(self.read[1], variance / self.d, self.places),
+        )
         if raw and not self._how["raw"]:
             self._how["raw"], self.samples = raw, samples
         if scaled and not self._how["scaled"]:
             self._how["scaled"] = scaled
-        if _agrees(self.read[0], variance / self.d) and _agrees(self.read[1], variance):
+        crossed = _agrees(self.read[0], variance / self.d, None) and _agrees(self.read[1], variance, None)
+        if crossed:
             self.swapped_explained = True
 
 
-def _agrees(read: Read, value: float) -> str:
+def _agrees(read: Read, value: float, places: int | None) -> str:
     """Say how ``read`` agrees with ``value``: "exact", "single", "rounded", or "" if it doesn't."""
     error = abs(read.value - value)
     if error <= EXACT * abs(value):
         return "exact"
     if error <= SINGLE * abs(value):
         return "single"
-    places = decimals_of(read.value)
     return "rounded" if places is not None and places >= 2 and error <= 0.500001 * 10.0**-places else ""
 
 

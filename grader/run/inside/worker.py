@@ -135,8 +135,9 @@ class Worker:
         try:
             _chdir(self._folder)
             value = self._run_cell(head, payload, reply) if head["op"] == "cell" else self._call(head, payload, watched)
-            tape.TAPE.stop()
+            # A generator draws while it is read.
             reply["value"] = encoder.encode(value)
+            tape.TAPE.stop()
         except BaseException as error:
             tape.TAPE.stop()
             reply["kind"] = "out_of_memory" if issubclass(type(error), MemoryError) else "raised"

@@ -1,0 +1,143 @@
+"""Submissions made of text, and a Runner with small limits to ask them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.core.values import to_python, to_value
+from grader.intake import submission_from_bytes
+from grader.model import Call, Companion, DrawsWanted, Limits, Outcome, Submission
+from grader.run.process import ProcessBackend
+from grader.run.runner import Runner, Scratch
+
+__all__ = ["LIMITS", "Arena", "arena", "children", "notebook", "roomy", "script"]
+
+LIMITS = Limits(
+    load_seconds=0.5, call_seconds=0.5, asleep_seconds=0.5, submission_seconds=10, memory_mib=512, stdout_kib=4
+)
+
+
+def roomy(**changes: float) -> Limits:
+    """Return limits that nothing honest comes near on a slow machine, but for ``changes``."""
+    seconds = {"load_seconds": 20.0, "call_seconds": 20.0, "asleep_seconds": 20.0, "submission_seconds": 60.0}
+    return Limits(**{**seconds, **changes})  # type: ignore[arg-type]  # names of seconds only
+
+
+def script(source: str, *, companions: Mapping[str, bytes] | None = None) -> Submission:
+    """Return the submission of a script."""
+    beside = tuple(Companion(name=name, content=content) for name, content in (companions or {}).items())
+    return submission_from_bytes("submission.py", source.encode(), companions=beside)
+
+
+def notebook(*cells: str) -> Submission:
+    """Return the submission of a notebook with these code cells."""
+    document = {
+        "nbformat": 4,
+        "nbformat_minor": 4,
+        "metadata": {},
+        "cells": [
+            {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": cell}
+            for cell in cells
+        ],
+    }
+    return submission_from_bytes("submission.ipynb", json.dumps(document).encode())
+
+
+class Arena:
+    """A runner whose submission is loaded."""
+
+    def __init__(self, runner: Runner, submission: Submission, root: Path, draws: DrawsWanted = "none") -> None:
+        self.runner, self.root = runner, root
+        kind = "load" if submission.kind == "script" else "cell"
+        self.loads = runner.run(
+            Call(
+                id=f"load/{cell.number}",
+                session="main",
+                kind="load" if kind == "load" else "cell",
+                name=str(cell.number),
+                draws=draws,
+                seed=7,
+            )
+            for cell in submission.cells
+        )
+        self._count = 0
+
+    @property
+    def load(self) -> Outcome:
+        """The outcome of the last cell."""
+        return self.loads[-1]
+
+    def ask(
+        self,
+        name: str,
+        *args: object,
+        session: str = "main",
+        seed: int = 7,
+        draws: DrawsWanted = "none",
+        watch: bool = False,
+        readonly: bool = False,
+        **kwargs: object,
+    ) -> Outcome:
+        """Call a function of the submission."""
+        self._count += 1
+        call = Call(
+            id=f"{name}/{self._count}",
+            session=session,
+            kind="function",
+            name=name,
+            args=tuple(map(to_value, args)),
+            kwargs=tuple((key, to_value(value)) for key, value in kwargs.items()),
+            seed=seed,
+            draws=draws,
+            watch=watch,
+            readonly=readonly,
+        )
+        return self.runner.run([call])[0]
+
+    def value(self, name: str, *args: object, **options: object) -> object:
+        """Call a function that must return, and give its value as a Python object."""
+        outcome = self.ask(name, *args, **options)  # type: ignore[arg-type]  # passed on as they are
+        assert outcome.kind == "returned", outcome
+        return to_python(outcome.value)
+
+
+@contextmanager
+def arena(
+    submission: Submission | str,
+    *,
+    limits: Limits | None = None,
+    inert: tuple[str, ...] = (),
+    stand_ins: Mapping[str, Mapping[str, str]] | None = None,
+    draws: DrawsWanted = "none",
+) -> Iterator[Arena]:
+    """Load a submission, hand it over, and leave nothing behind."""
+    handed_in = script(submission) if isinstance(submission, str) else submission
+    scratch = Scratch(ProcessBackend(), handed_in)
+    with Runner(scratch, limits or roomy(), inert, stand_ins) as runner:
+        yield Arena(runner, handed_in, scratch.root, draws)
+
+
+def children(of: int | None = None) -> set[int]:
+    """Return the processes that descend from a process (this one), or that are in a session of such a one."""
+    parent_of: dict[int, int] = {}
+    session_of: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != b"Z":
+                parent_of[int(entry.name)], session_of[int(entry.name)] = int(fields[1]), int(fields[3])
+    root = os.getpid() if of is None else of
+    found: set[int] = set()
+    grown = {root}
+    while grown:
+        found |= grown
+        grown = {pid for pid, parent in parent_of.items() if parent in found} - found
+        grown |= {pid for pid, session in session_of.items() if session in found - {root}} - found
+    return found - {root}
