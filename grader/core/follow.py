@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from grader.core.assignment import Assignment
 from grader.core.find import find_function, inputs_of
-from grader.core.observed import Observed, case_call
+from grader.core.observed import Case, Observed, case_call
 from grader.model import Call, Finding, Status, Task, Transcript
 
-__all__ = ["better", "follow_calls", "to_follow"]
+__all__ = ["better", "follow_calls", "planned", "to_follow"]
 
 
 def to_follow(assignment: Assignment, task: Task, transcript: Transcript) -> str:
@@ -37,10 +37,18 @@ def follow_calls(assignment: Assignment, transcript: Transcript) -> tuple[Call, 
         if not via or function is None:
             continue
         seen = Observed(task, transcript, via=via)
-        cases = assignment.checks[task.id].plan(inputs_of(task, transcript), seen)
+        cases = planned(assignment, task, transcript, seen)
         made = [case_call(case, task, function, via=via) for case in cases if not case.hidden]
         calls += [call for call in made if call.id not in done]
     return tuple(calls)
+
+
+def planned(assignment: Assignment, task: Task, transcript: Transcript, seen: Observed) -> list[Case]:
+    """Return the cases that the checks of ``task`` want next; none if they fail, which judging then tells."""
+    try:
+        return list(assignment.checks[task.id].plan(inputs_of(task, transcript), seen))
+    except Exception:  # noqa: BLE001 - a check that fails is our fault, and costs nobody a point
+        return []
 
 
 def better(first: Sequence[Finding], again: Sequence[Finding], points: dict[str, int], via: str) -> tuple[Finding, ...]:
@@ -74,5 +82,8 @@ def _right(assignment: Assignment, task: Task, transcript: Transcript) -> bool:
     seen = Observed(task, transcript)
     if not len(seen) or seen.untouched:
         return False
-    findings = assignment.checks[task.id].judge(inputs_of(task, transcript), seen)
+    try:
+        findings = list(assignment.checks[task.id].judge(inputs_of(task, transcript), seen))
+    except Exception:  # noqa: BLE001 - as in ``planned``
+        return True
     return all(finding.status is Status.PASSED for finding in findings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.core.assignment import Assignment
 from grader.core.find import LOAD, find_function, inputs_of
-from grader.core.follow import follow_calls
+from grader.core.follow import follow_calls, planned
 from grader.core.observed import Observed, case_call
 from grader.model import Call, Transcript
 
@@ -49,7 +49,7 @@ def plan(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:
         seen = Observed(task, transcript)
         if seen.untouched:
             continue
-        for case in assignment.checks[task.id].plan(inputs_of(task, transcript), seen):
+        for case in planned(assignment, task, transcript, seen):
             call = case_call(case, task, found.name)
             if call.id not in done:
                 (hidden if case.hidden else visible).append(call)

@@ -281,8 +281,8 @@ class _Measured:
 
     def _try(self, variance: float, samples: int) -> None:
         raw, scaled = (
-            _agrees(self.read[0], variance, self.places),
-            _agrees(self.read[1], variance / self.d, self.places),
+            _agrees(self.read[0], variance, self.places[0]),
+            _agrees(self.read[1], variance / self.d, self.places[1]),
         )
         if raw and not self._how["raw"]:
             self._how["raw"], self.samples = raw, samples

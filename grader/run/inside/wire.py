@@ -22,9 +22,14 @@ MAX_NAME = 100
 MAX_ITEMS = 4_096
 MAX_PAIRS = 64
 MAX_DEPTH = 12
-MAX_NODES = 20_000
+MAX_TREE = 700_000
+"""Characters of the header for values: with what was printed, it stays below what the parent reads."""
+MAX_ARRAYS = 3_800
+"""A few less than the parent reads: generators' states come on top."""
 MAX_ARRAY_BYTES = 1 << 20
 """Larger arrays keep dtype and shape only: no right answer is that large."""
+MAX_PAYLOAD = 6 << 20
+"""Of all arrays together; what comes later keeps dtype and shape only."""
 
 # Bound once: student code may replace them in their modules, on purpose or not.
 _write, _read = os.write, os.read
@@ -99,64 +104,80 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: list[list[object]] = []
         self.buffers: list[bytes] = []
-        self._nodes = 0
+        self._room, self._payload = MAX_TREE, MAX_PAYLOAD
 
     def encode(self, item: object, depth: int = 0) -> object:
         """Return the JSON tree of ``item``; what can't be carried becomes its type's name."""
-        self._nodes += 1
+        if depth > MAX_DEPTH or self._room <= 0:
+            return self._leaf({"o": "a structure that is too deep or too large"})
         kind = type(item)
-        if item is None or item is True or item is False:
-            return item
-        if item is ...:
-            return {"o": "ellipsis"}
-        if depth > MAX_DEPTH or self._nodes > MAX_NODES:
-            return {"o": "a structure that is too deep or too large"}
         if issubclass(kind, (_ndarray, _generic)):
             return self._encode_array(item, kind)
-        if kind is int:
-            number: int = item  # type: ignore[assignment]  # by exact type
-            return {"i": hex(number)} if int.bit_length(number) <= 1024 else {"o": "a very large int"}
-        if kind is float:
-            return {"f": float.hex(item)}  # type: ignore[arg-type]  # by exact type
-        if kind is complex:
-            return {"c": [float.hex(item.real), float.hex(item.imag)]}  # type: ignore[attr-defined]  # by exact type
-        if kind is str:
-            return {"s": text(item)}
         if issubclass(kind, (list, tuple)):
             base = list if issubclass(kind, list) else tuple
             parts: list[object] = list(base.__iter__(item))[:MAX_ITEMS]  # type: ignore[arg-type]  # by the line above
-            name = base.__name__ if kind is base else type_name(item)
-            return {"q": [name, [self.encode(part, depth + 1) for part in parts]]}
+            return self._sequence(base.__name__ if kind is base else type_name(item), parts, depth)
         if issubclass(kind, dict):
             pairs: list[Any] = list(dict.items(item))[:MAX_PAIRS]  # type: ignore[arg-type]  # by the line above
-            return {
-                "q": [
-                    "dict",
-                    [{"q": ["tuple", [self.encode(k, depth + 1), self.encode(v, depth + 1)]]} for k, v in pairs],
-                ]
-            }
+            return self._sequence("dict", pairs, depth)
         if kind in _generator_types:
             taken = []
             for part in item:  # type: ignore[attr-defined]  # by the line above
                 taken.append(part)
                 if len(taken) > MAX_PAIRS:
-                    return {"o": type_name(item)}
-            return {"q": [type_name(item), [self.encode(part, depth + 1) for part in taken]]}
-        return {"o": type_name(item)}
+                    return self._leaf({"o": type_name(item)})
+            return self._sequence(type_name(item), taken, depth)
+        return self._leaf(_scalar(item, kind))
+
+    def _leaf(self, node: object) -> object:
+        self._room -= len(_dumps(node)) + 2
+        return node
+
+    def _sequence(self, name: str, parts: list[object], depth: int) -> object:
+        self._room -= len(name) + 20
+        nodes: list[object] = []
+        for part in parts:
+            full = self._room <= 0
+            nodes.append(self.encode(part, depth + 1))
+            if full:
+                break
+        return {"q": [name, nodes]}
 
     def _encode_array(self, item: object, kind: type) -> object:
         # A copy through the base class: a subclass's own methods are never asked.
         plain = _array(item, copy=True, order="C", subok=False)
         if plain.dtype.kind not in "biufc":
-            return {"o": f"an array of dtype {text(str(plain.dtype), 30)}"}
+            return self._leaf({"o": f"an array of dtype {text(str(plain.dtype), 30)}"})
+        if len(self.arrays) >= MAX_ARRAYS:
+            return self._leaf({"o": "one array too many"})
         if plain.dtype.itemsize > (16 if plain.dtype.kind == "c" else 8):
             plain = plain.astype("<c16" if plain.dtype.kind == "c" else "<f8")
         plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
         name = "scalar" if issubclass(kind, _generic) else "ndarray" if kind is _ndarray else type_name(item)
-        clipped = plain.nbytes > MAX_ARRAY_BYTES
-        self.arrays.append([plain.dtype.str, list(plain.shape), name, clipped])
+        clipped = plain.nbytes > min(MAX_ARRAY_BYTES, self._payload)
+        meta = [plain.dtype.str, list(plain.shape), name, clipped]
+        self._leaf(meta)
+        self._payload -= 0 if clipped else plain.nbytes
+        self.arrays.append(meta)
         self.buffers.append(b"" if clipped else plain.tobytes())
-        return {"a": len(self.arrays) - 1}
+        return self._leaf({"a": len(self.arrays) - 1})
+
+
+def _scalar(item: object, kind: type) -> object:
+    if item is None or item is True or item is False:
+        return item
+    if item is ...:
+        return {"o": "ellipsis"}
+    if kind is int:
+        number: int = item  # type: ignore[assignment]  # by exact type
+        return {"i": hex(number)} if int.bit_length(number) <= 1024 else {"o": "a very large int"}
+    if kind is float:
+        return {"f": float.hex(item)}  # type: ignore[arg-type]  # by exact type
+    if kind is complex:
+        return {"c": [float.hex(item.real), float.hex(item.imag)]}  # type: ignore[attr-defined]  # by exact type
+    if kind is str:
+        return {"s": text(item)}
+    return {"o": type_name(item)}
 
 
 def decode(tree: Any, arrays: Sequence[Any], payload: bytes, *, readonly: bool) -> Any:
