@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.core.assignment import Assignment
-from grader.core.find import LOAD, find_function, inputs_of
+from grader.core.find import LOAD, find_function
 from grader.core.follow import follow_calls, planned
 from grader.core.observed import Observed, case_call
 from grader.model import Call, Transcript

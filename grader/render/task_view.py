@@ -147,6 +147,9 @@ def notes_of(notes: Iterable[Note], words: Words) -> tuple[Rich, ...]:
     """Resolve notes, each once; one that isn't the learner's says whose it is."""
     shown: list[Rich] = []
     for note in notes:
+        if note.kind == "review" and note.audience == "learner":
+            # Said beside its criterion.
+            continue
         text = words.rich(note.text, note.params)
         if text and note.audience == "instructor":
             spans = (*inline(words.own("page.instructor")), Span(text=" "), *text[0].spans)
