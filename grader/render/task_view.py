@@ -147,7 +147,7 @@ def notes_of(notes: Iterable[Note], words: Words) -> tuple[Rich, ...]:
     """Resolve notes, each once; one that isn't the learner's says whose it is."""
     shown: list[Rich] = []
     for note in notes:
-        if note.kind == "review" and note.audience == "learner":
+        if note.text == "engine.note.review":
             # Said beside its criterion.
             continue
         text = words.rich(note.text, note.params)

@@ -366,6 +366,14 @@ def test_unseeded_draws_are_the_same_in_another_worker(worker: Arena) -> None:
             assert flat(worker.value(way, 5, seed=3)) == flat(other.value(way, 5, seed=3))
 
 
+@pytest.mark.parametrize("seed", [0, (1 << 32) - 1, 1 << 32, (1 << 53) - 1])
+def test_every_seed_of_the_grader_is_one(worker: Arena, seed: int) -> None:
+    """NumPy's global generator takes 32 bits, the grader 53: no seed stops a worker."""
+    first, again = (flat(worker.value("unseeded_global", 5, seed=seed)) for _ in range(2))
+
+    assert first == again
+
+
 def test_types_are_what_they_are(worker: Arena) -> None:
     """``isinstance`` and the names of NumPy's types and functions hold as ever, for copies too."""
     states, rngs, names, subclass = worker.value("are_what_they_are", 5)  # type: ignore[misc]  # a list of four

@@ -36,6 +36,7 @@ _HARMLESS = frozenset(["get_state", "bit_generator", "spawn"])
 _RandomState, _Generator, _default_rng = np.random.RandomState, np.random.Generator, np.random.default_rng
 _asarray, _float64 = np.asarray, np.float64
 _sha256 = hashlib.sha256
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class Tape:
@@ -139,7 +140,10 @@ def _arguments(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
         item = args[position] if position < len(args) else kwargs.get(name, DEFAULTS[name])
         if type(item) not in (int, float, np.float64, np.int64, np.float32):
             return None
-        found.append(float(item))
+        number = float(item)
+        if not -_LARGEST <= number <= _LARGEST:  # not a number, or infinite: no header can say it
+            return None
+        found.append(number)
     return found
 
 
@@ -207,8 +211,37 @@ def _wrapped_methods(base: type) -> dict[str, Any]:
     return methods
 
 
+class _StandsFor(type):
+    """The type of a replaced class: NumPy's own instances, such as copies, are instances of it too."""
+
+    stands_for: type | None = None
+
+    def __instancecheck__(cls, item: object) -> bool:
+        return type.__instancecheck__(vars(cls).get("stands_for") or cls, item)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return type.__subclasscheck__(vars(cls).get("stands_for") or cls, other)
+
+
+def _replace_entropy() -> None:
+    """Give what is made or seeded without a seed one of the call, wherever NumPy asks for chance."""
+    module: Any = np.random.bit_generator
+    chance: Callable[[int], int] | None = getattr(module, "randbits", None)
+    if chance is None:  # a private name: without it such generators draw as ever, and are recorded as ever
+        return
+
+    def randbits(count: int) -> int:
+        if not TAPE.on:
+            return chance(count)
+        digest = _sha256(repr(TAPE.own_seed()).encode()).digest()
+        return int.from_bytes(digest * (count // 256 + 1), "big") & ((1 << count) - 1)
+
+    module.randbits = randbits
+
+
 def install() -> None:
     """Replace NumPy's ways to random numbers. Call once, before student code runs."""
+    _replace_entropy()
     create: Any = _RandomState.__new__
 
     def new_state(cls: Any, seed: Any = None) -> Any:
@@ -217,12 +250,22 @@ def install() -> None:
     def init_state(self: Any, seed: Any = None) -> None:
         _RandomState.__init__(self, TAPE.own_seed() if seed is None and TAPE.on else seed)
 
-    tapped_state = type(
+    tapped_state = _StandsFor(
         "RandomState",
         (_RandomState,),
-        {**_wrapped_methods(_RandomState), "__init__": init_state, "__new__": new_state, "__module__": "numpy.random"},
+        {
+            **_wrapped_methods(_RandomState),
+            "__init__": init_state,
+            "__new__": new_state,
+            "__module__": "numpy.random",
+            "stands_for": _RandomState,
+        },
     )
-    tapped_generator = type("Generator", (_Generator,), {**_wrapped_methods(_Generator), "__module__": "numpy.random"})
+    tapped_generator = _StandsFor(
+        "Generator",
+        (_Generator,),
+        {**_wrapped_methods(_Generator), "__module__": "numpy.random", "stands_for": _Generator},
+    )
 
     @functools.wraps(_default_rng)
     def default_rng(seed: Any = None) -> Any:
@@ -255,5 +298,5 @@ _seed_global, _seed_python = _global.seed, random.seed
 
 def seed_everything(seed: int) -> None:
     """Seed NumPy's global generator and Python's, so that unseeded student code replays too."""
-    _seed_global(seed)
+    _seed_global(seed % (1 << 32))  # it takes no larger one
     _seed_python(seed)
