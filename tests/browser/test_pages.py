@@ -1,0 +1,129 @@
+"""Reports in a real browser: they reflow, print nothing to the console, and read in light and in dark."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.cli import main
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+CONTRAST = """
+function lum(c) { const v = c.map(x => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; });
+  return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; }
+function rgb(s) { const m = s.match(/[\\d.]+/g).map(Number); return m.length > 3 && m[3] === 0 ? null : m.slice(0, 3); }
+function back(e) { while (e) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; e = e.parentElement; }
+  return [255, 255, 255]; }
+const worst = [];
+for (const e of document.querySelectorAll('body *')) {
+  if (e.closest('svg') || !e.offsetParent) continue;
+  if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+  const a = lum(rgb(getComputedStyle(e).color)), b = lum(back(e));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) worst.push([e.tagName, e.textContent.trim().slice(0, 40), ratio]);
+}
+return worst;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    with tempfile.TemporaryDirectory() as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, str]:
+    """Addresses of real reports: full marks, a mistake, the untouched handout."""
+    made = {}
+    for name, path in (
+        ("right", root / "examples" / "right.py"),
+        ("mistake", root / "examples" / "with_mistake.ipynb"),
+        ("untouched", root / "exercises" / "attention" / "submission.py"),
+    ):
+        out = tmp_path_factory.mktemp(name)
+        assert main([str(path), "--seed", "2340", "--out", str(out)]) == 0
+        made[name] = (out / "report.html").as_uri()
+    return made
+
+
+NAMES = ("right", "mistake", "untouched")
+
+
+def opened(browser: Any, address: str, *, width: int = 900, scheme: str = "light") -> None:
+    """Open a page at a width and in a colour scheme, with everything unfolded."""
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get(address)
+    browser.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_opens_without_a_word_on_the_console(browser: Any, pages: dict[str, str], name: str) -> None:
+    """No error, no blocked resource, and the score stands in the title."""
+    opened(browser, pages[name])
+
+    said = [entry["message"] for entry in browser.get_log("browser") if "favicon" not in entry["message"]]
+
+    assert said == []
+    assert "of 100 points" in browser.title
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_reflows_at_320_pixels(browser: Any, pages: dict[str, str], name: str) -> None:
+    """Nothing but a region of its own scrolls sideways on a narrow screen (WCAG 1.4.10)."""
+    opened(browser, pages[name], width=320)
+
+    width = browser.execute_script("return document.documentElement.scrollWidth")
+
+    assert width <= 320
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_stands_out_from_its_ground(browser: Any, pages: dict[str, str], name: str, scheme: str) -> None:
+    """Every text has a contrast of at least 4.5 to 1 (WCAG 1.4.3), in both colour schemes."""
+    opened(browser, pages[name], scheme=scheme)
+
+    assert browser.execute_script(CONTRAST) == []
+
+
+def test_every_fold_opens_with_the_keyboard(browser: Any, pages: dict[str, str]) -> None:
+    """Tab reaches a summary, and Enter opens it (WCAG 2.1.1)."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(pages["mistake"])
+    summary = browser.find_elements("tag name", "summary")[0]
+    summary.send_keys(Keys.ENTER)
+
+    assert browser.execute_script("return arguments[0].parentElement.open", summary) is True
