@@ -25,10 +25,13 @@ FLAGS = (
 )
 
 CONTRAST = """
-function lum(c) { const v = c.map(x => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; });
+function lin(x) { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }
+function lum(c) { const v = c.map(lin);
   return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; }
-function rgb(s) { const m = s.match(/[\\d.]+/g).map(Number); return m.length > 3 && m[3] === 0 ? null : m.slice(0, 3); }
-function back(e) { while (e) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; e = e.parentElement; }
+function rgb(s) { const m = s.match(/[\\d.]+/g).map(Number);
+  return m.length > 3 && m[3] === 0 ? null : m.slice(0, 3); }
+function back(e) { while (e) { const c = rgb(getComputedStyle(e).backgroundColor);
+  if (c) return c; e = e.parentElement; }
   return [255, 255, 255]; }
 const worst = [];
 for (const e of document.querySelectorAll('body *')) {
