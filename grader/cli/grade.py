@@ -93,6 +93,7 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     beside = options.path.with_name(f"{options.path.stem}-report.html")
     shown = Shown(
         out=options.out,
+        path=options.path,
         beside=beside,
         format=options.format,
         hints=options.hints,

@@ -43,6 +43,7 @@ def run(words: Sequence[str]) -> int:
     beside = options.path.with_name(f"{Path(transcript.name).stem}-report.html")
     shown = Shown(
         out=options.out,
+        path=options.path,
         beside=beside,
         format=options.format,
         hints=options.hints,

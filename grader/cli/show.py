@@ -27,6 +27,7 @@ class Shown:
     """Where a result goes and how it is printed."""
 
     out: Path | None
+    path: Path
     beside: Path
     format: str
     hints: int | None
@@ -59,8 +60,17 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown) -
         _print(document.rstrip("\n"))
     else:
         # The terminal shows no hint that wasn't asked for.
-        colour, unicode = _wants_colour(), _speaks_unicode()
-        _print(summary(view, colour=colour, unicode=unicode, hints=shown.hints or 0, report=str(place)).rstrip("\n"))
+        _print(
+            summary(
+                view,
+                colour=_wants_colour(),
+                unicode=_speaks_unicode(),
+                hints=shown.hints or 0,
+                report=str(place),
+                path=str(shown.path),
+            ).rstrip("
+")
+        )
     for path, content in files.items():
         write_file(path, content)
     if shown.open:
