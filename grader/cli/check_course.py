@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,9 +56,9 @@ def run(words: Sequence[str]) -> int:
             failed += not proof.holds
             print(f"  {proof.name}: {'ok, ' if proof.holds else 'NOT PROVED: '}{proof.says}")
             for problem in proof.problems:
-                print(f"    - {_line(str(problem))}")
+                print(f"    - {_line(str(problem), course.root)}")
             for line in proof.listed:
-                print(f"    {_line(line)}")
+                print(f"    {_line(line, course.root)}")
             print(end="", flush=True)
     print("All proofs hold." if not failed else f"{failed} proof{'s' if failed > 1 else ''} failed.")
     return 3 if failed else 0
@@ -69,6 +70,6 @@ def _seeds(text: str) -> int:
     return int(text)
 
 
-def _line(text: str) -> str:
-    """A problem is one line, whatever an exception's message holds."""
-    return " ".join(text.split())[:600]
+def _line(text: str, root: Path) -> str:
+    """Write a problem in one line, whatever an exception's message holds, with paths as they are in the course."""
+    return " ".join(text.replace(f"{root}{os.sep}", "").split())[:600]

@@ -12,18 +12,20 @@ from grader.errors import IsolationError, UsageError
 from grader.intake import read_submission
 from grader.model import Submission
 from grader.run.process import ProcessBackend
-from grader.run.runner import Scratch
+from grader.run.scratch import Scratch
 
 __all__ = ["parser", "run"]
 
+USAGE = ("grade [OPTIONS] PATH", "grade start [DIR]", "grade regrade TRANSCRIPT", "grade check-course [DIR]")
 EXAMPLES = """\
 examples:
-  grade submission.py                   grade a file; the report lies beside it
-  grade submission.ipynb --open         grade a notebook and open the report
-  grade submission.py --seed 2340       the same random inputs again
-  grade submission.py --out feedback    report.html, fragment.html and result.json
-  grade start my-work                   write the assignment's starter files
-  grade regrade feedback/run.transcript judge a kept run again, without running code
+  grade submission.py                  grade a file; the report lies beside it
+  grade submission.ipynb --open        grade a notebook and open the report
+  grade submission.py --seed 2340      the same random inputs again
+  grade submission.py --out feedback   report.html, fragment.html, result.json
+  grade start my-work                  write the assignment's starter files
+  grade regrade run.transcript         judge a kept run, without running code
+  grade check-course my-course         prove that a course's checks are good
 
 exit codes: 0 graded, whatever the score; 1 below --fail-under; 2 wrong usage;
 3 an unusable course; 4 the grader failed; 130 interrupted
@@ -34,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of ``grade PATH``."""
     made = Parser(
         prog="grade",
-        usage="grade [OPTIONS] PATH\n       grade start [DIR]\n       grade regrade TRANSCRIPT",
+        usage="\n       ".join(USAGE),
         description="Grade a submission (.py or .ipynb) and say what to look at next.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -78,7 +80,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch) -> int:
-    from grader.cli.show import Shown, prepare, show
+    from grader.cli.show import Shown, course_options, prepare, show
     from grader.course import find_course, load_assignment
     from grader.pipeline import grade
     from grader.store import write_transcript
@@ -94,6 +96,7 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     shown = Shown(
         out=options.out,
         path=options.path,
+        options=course_options(options.course, options.assignment),
         beside=beside,
         format=options.format,
         hints=options.hints,

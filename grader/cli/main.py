@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,21 @@ COMMANDS = {"start": "grader.cli.start", "regrade": "grader.cli.regrade", "check
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _mend_streams()
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return 0  # whoever read our output has gone; nothing can be said any more
+    except OSError as error:
+        print(f"grade: the output can't be written ({error.strerror or error}).", file=sys.stderr)
+        return 4
+    finally:
+        _settle_output()
+
+
+def _run(words: list[str]) -> int:
     if words[:1] == ["--version"]:
         print(f"grade {__version__}")
         return 0
@@ -33,11 +49,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\ngrade: interrupted; no report was written.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone; nothing can be said any more.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
     except MemoryError:
         print("grade: the machine ran out of memory; close other programs and try again.", file=sys.stderr)
         return 4
+
+
+def _mend_streams() -> None:
+    """Give closed streams a place to go, so that no file of ours takes their number, and let any text be printed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open to the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _settle_output() -> None:
+    """Forget what can't be printed any more, so that Python doesn't complain about it at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.cli.options import Parser, add_course, add_output
-from grader.cli.show import Shown, prepare, show
+from grader.cli.show import Shown, course_options, prepare, show
 from grader.course import find_course, load_assignment
 from grader.errors import TranscriptError, UsageError
 from grader.pipeline import judge_transcript
@@ -44,6 +44,7 @@ def run(words: Sequence[str]) -> int:
     shown = Shown(
         out=options.out,
         path=options.path,
+        options=course_options(options.course, options.assignment),
         beside=beside,
         format=options.format,
         hints=options.hints,

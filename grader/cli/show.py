@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from grader.core.assignment import Assignment
 from grader.core.redact import redact
 from grader.course import Course
+from grader.errors import OutputError
 from grader.model import Result
 from grader.render.document import to_json
 from grader.render.html import fragment, report
@@ -17,7 +19,7 @@ from grader.render.terminal import summary
 from grader.render.view import build
 from grader.store.files import make_folder, write_file
 
-__all__ = ["Shown", "prepare", "show"]
+__all__ = ["Shown", "course_options", "prepare", "show"]
 
 ALL_HINTS = 3
 
@@ -28,11 +30,18 @@ class Shown:
 
     out: Path | None
     path: Path
+    options: str
     beside: Path
     format: str
     hints: int | None
     open: bool
     fail_under: float | None
+
+
+def course_options(course: Path | None, assignment: str) -> str:
+    """Return the options that choose a course and an assignment, as they are typed again."""
+    words = (["--course", str(course)] if course else []) + (["--assignment", assignment] if assignment else [])
+    return shlex.join(words)
 
 
 def prepare(out: Path | None) -> None:
@@ -56,23 +65,29 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown) -
         place = shown.out / "report.html"
         part = fragment(view, course.template_dirs)
         files = {place: page, shown.out / "fragment.html": part, shown.out / "result.json": document}
-    if shown.format == "json":
-        _print(document.rstrip("\n"))
-    else:
+    text = document
+    if shown.format == "text":
         # The terminal shows no hint that wasn't asked for.
-        _print(
-            summary(
-                view,
-                colour=_wants_colour(),
-                unicode=_speaks_unicode(),
-                hints=shown.hints or 0,
-                report=str(place),
-                path=str(shown.path),
-            ).rstrip("
-")
+        text = summary(
+            view,
+            colour=_wants_colour(),
+            unicode=_speaks_unicode(),
+            hints=shown.hints or 0,
+            report=str(place),
+            path=str(shown.path),
+            options=shown.options,
         )
+    unprinted: OSError | None = None
+    try:
+        _print(text.rstrip("\n"))
+    except BrokenPipeError:
+        pass  # whoever read along has seen enough; the report is written all the same
+    except OSError as error:
+        unprinted = error
     for path, content in files.items():
         write_file(path, content)
+    if unprinted is not None:
+        raise OutputError(f"The summary can't be printed ({unprinted.strerror}).", hint=f"The report is {place}.")
     if shown.open:
         import webbrowser
 

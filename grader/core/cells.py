@@ -5,6 +5,7 @@ Where a function is missing or untouched, the answer may stand in a cell, as the
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from functools import cached_property
@@ -84,19 +85,23 @@ class CellSeen:
             if len(token) > MAX_TOKEN:
                 continue
             number = _number(token)
-            if number.digits >= MIN_DIGITS:
+            if number is not None and number.digits >= MIN_DIGITS:
                 found.append(number)
             if len(found) == MAX_TOKENS:
                 break
         return tuple(found)
 
 
-def _number(token: str) -> Number:
+def _number(token: str) -> Number | None:
+    """Read a token; None if it is beyond the largest double."""
     mantissa, _, exponent = token.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     power = int(exponent) if exponent else 0
     digits = len(mantissa.lstrip("+-").replace(".", "").lstrip("0"))
-    return Number(value=float(token), half_unit=0.5 * 10.0 ** (power - decimals), digits=max(digits, decimals))
+    value, half_unit = float(token), float(f"5e{power - decimals - 1}")
+    if not math.isfinite(value):
+        return None
+    return Number(value=value, half_unit=half_unit, digits=max(digits, decimals))
 
 
 def cells_of(transcript: Transcript) -> tuple[CellSeen, ...]:

@@ -74,6 +74,8 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
         written = _from_cells(assignment, task, transcript)
         return written or _all(task, Status.MISSING, "engine.task.untouched", name)
     inputs = inputs_of(task, transcript)
+    # Planning passes over checks that fail; what they would have asked for is then missing, and that is our fault.
+    tuple(assignment.checks[task.id].plan(inputs, seen))
     findings = _findings(assignment, task, inputs, seen)
     via = to_follow(assignment, task, transcript)
     again = Observed(task, transcript, via=via) if via else seen

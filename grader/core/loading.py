@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 from grader.core.find import LOAD
-from grader.model import Note, Outcome, Param, Transcript
+from grader.model import Failure, Note, Outcome, Param, Transcript
 
 __all__ = ["loading_notes"]
 
 MAX_CELL_NOTES = 3
 """More failing cells than these are counted, not told one by one."""
+
+_SOMEWHERE = ("raised", "raised_silent", "missing_module", "timed_out", "out_of_memory", "crashed")
+"""What has other words when the line isn't known."""
 
 _MODULE = re.compile(r"No module named '([^']{1,80})'")
 
@@ -30,33 +33,41 @@ def loading_notes(transcript: Transcript) -> tuple[Note, ...]:
     if skipped:
         shown = ", ".join(f"`{remark}`" for remark in skipped[:3]) + (" ..." if len(skipped) > 3 else "")
         notes.append(Note(text="engine.load.magics", params=(("count", len(skipped)), ("skipped", shown))))
-    if any(outcome.stdout_cut for outcome in transcript.outcomes):
+    # How much a hidden call printed would tell of its input.
+    hidden = {call.id for call in transcript.calls if call.hidden}
+    if any(outcome.stdout_cut and outcome.call not in hidden for outcome in transcript.outcomes):
         notes.append(Note(text="engine.load.output_cut"))
     return tuple(notes)
 
 
 def _stop_note(outcome: Outcome, transcript: Transcript, *, defined: bool) -> Note:
     cell = int(outcome.call.removeprefix(LOAD))
-    failure = outcome.failure
-    params: list[tuple[str, Param]] = [("cell", cell)]
-    kind = failure.kind if failure else ""
-    if failure:
-        params += [("kind", kind), ("message", failure.message), ("line", failure.line or 0)]
-        params.append(("code", _line(transcript, failure.cell, failure.line)))
-    module = _MODULE.search(failure.message) if failure else None
+    failure = outcome.failure or Failure()
+    params: list[tuple[str, Param]] = [
+        ("cell", cell),
+        ("kind", failure.kind or "Exception"),
+        ("message", failure.message),
+        ("line", failure.line or 0),
+        ("code", _line(transcript, failure.cell, failure.line)),
+    ]
+    module = _MODULE.search(failure.message)
     text: str = outcome.kind
     if text == "raised":
-        if kind in ("SyntaxError", "IndentationError", "TabError"):
+        if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
             text = "syntax"
         elif module:
             text = "missing_module"
             params.append(("module", module[1]))
-        elif kind == "SystemExit":
+        elif failure.kind == "SystemExit":
             text = "exit"
-        elif kind == "EOFError" and failure and failure.message.startswith("input()"):
+        elif failure.kind == "EOFError" and failure.message.startswith("input()"):
             text = "input"
-    if text in ("raised", "missing_module") and failure and failure.line is None:
-        text += "_somewhere"
+        elif not failure.message:
+            text = "raised_silent"
+    if failure.line is None:
+        # Texts that are about a line say too little without one.
+        text = {"syntax": "raised", "exit": "raised_silent", "input": "raised"}.get(text, text)
+        text += "_somewhere" if text in _SOMEWHERE else ""
     scope = "cell" if transcript.kind == "notebook" else ("file" if defined else "nothing")
     return Note(text=f"engine.load.{scope}.{text}", params=tuple(params))
 

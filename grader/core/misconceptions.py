@@ -6,6 +6,7 @@ failed: what is right is never diagnosed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -142,6 +143,10 @@ def agrees(got: object, predicted: object) -> bool:
         return parts is not None and len(parts) == len(predicted) and all(map(agrees, parts, predicted))
     if predicted is None or isinstance(predicted, (bool, str)):
         return type(got) is type(predicted) and got == predicted
+    if type(got) is float and isinstance(predicted, float):
+        # The commonest case, and by the thousand: without arrays.
+        both_nan = math.isnan(got) and math.isnan(predicted)
+        return both_nan or bool(abs(got - predicted) <= ABSOLUTE + RELATIVE * abs(predicted))
     if isinstance(got, (list, tuple)):
         try:
             got = np.array(got)

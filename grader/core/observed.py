@@ -208,17 +208,14 @@ def unfold(draws: Draws) -> tuple[Drawn, ...] | None:
         size = 1
         for length in shape:
             size *= length
-        if at + size > numbers.size:
+        if min(shape) < 0 or at + size > numbers.size:
             return None
-        result.append(
-            Drawn(
-                source=step.source,
-                method=step.method,
-                args=step.args,
-                shape=step.shape,
-                values=numbers[at : at + size].reshape(shape),
-            )
-        )
+        try:
+            values = numbers[at : at + size].reshape(shape)
+        except ValueError:
+            # No array has so many axes, or such long ones beside an empty one: nobody drew that.
+            return None
+        result.append(Drawn(source=step.source, method=step.method, args=step.args, shape=step.shape, values=values))
         at += size
     return tuple(result) if at == numbers.size else None
 

@@ -99,21 +99,28 @@ def load_module(folder: Path, digest: str, name: str) -> Any:
         spec = importlib.util.spec_from_file_location(
             package_name, init if init.is_file() else None, submodule_search_locations=[str(folder)]
         )
-        assert spec is not None
+        if spec is None:
+            raise CourseError(str(init), "", "this file is missing; it may be empty but for a docstring.")
         package = importlib.util.module_from_spec(spec)
         # Registered before anything of it runs: relative imports look here.
         sys.modules[package_name] = package
         if spec.loader is not None and init.is_file():
-            spec.loader.exec_module(package)
+            try:
+                spec.loader.exec_module(package)
+            except Exception as error:
+                del sys.modules[package_name]
+                raise _not_imported(init, error) from error
     if not (folder / f"{name}.py").is_file():
         raise CourseError(str(folder / f"{name}.py"), "", "this file is missing.")
     try:
         return importlib.import_module(f"{package_name}.{name}")
     except Exception as error:
         sys.modules.pop(f"{package_name}.{name}", None)
-        raise CourseError(
-            str(folder / f"{name}.py"), "", f"it can't be imported: {type(error).__name__}: {error}."
-        ) from error
+        raise _not_imported(folder / f"{name}.py", error) from error
+
+
+def _not_imported(path: Path, error: Exception) -> CourseError:
+    return CourseError(str(path), "", f"it can't be imported: {type(error).__name__}: {error}.")
 
 
 def _read_checks(module: Any, folder: Path) -> Mapping[str, TaskChecks]:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from grader.core.find import LOAD
 from grader.course.texts import read_toml
 from grader.errors import CourseError
 from grader.model import Criterion, Limits, Task
@@ -16,6 +17,7 @@ __all__ = ["Spec", "read_spec"]
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+RESERVED = LOAD.rstrip("/")
 _TOP = {"id", "version", "language", "packages", "inert_modules", "limits", "task"}
 _TASK = {"id", "function", "signature", "criteria", "uses"}
 _CRITERION = {"id", "points", "core", "requires", "hidden"}
@@ -53,7 +55,7 @@ class _Reader:
         value = self.table.get(name, default)
         if not isinstance(value, str):
             self.fail(name, "is missing." if value is None else "must be a text in quotation marks.")
-        if pattern and value and not pattern.fullmatch(str(value)):
+        if pattern and not pattern.fullmatch(str(value)):
             self.fail(name, f"'{value}' isn't allowed: use letters, digits and _, a letter first.")
         return str(value)
 
@@ -107,6 +109,8 @@ def _task(path: Path, index: int, table: object) -> Task:
     key = f"task[{index}]"
     reader = _Reader(path, key, table, _TASK)
     criteria = tuple(_criterion(path, f"{key}.criteria[{n}]", item) for n, item in enumerate(reader.tables("criteria")))
+    if reader.table.get("id") == RESERVED:
+        reader.fail("id", f"'{RESERVED}' isn't allowed: calls that load a file have this name.")
     _unique(path, f"{key}.criteria", [criterion.id for criterion in criteria])
     earlier: set[str] = set()
     for criterion in criteria:

@@ -99,6 +99,7 @@ def _notes(notes: Sequence[Note], words: Words) -> list[Json]:
 
 
 def _task(task: TaskResult, assignment: Assignment, words: Words, hints: int) -> Json:
+    catalogue = {entry.id: entry.catalogue for entry in assignment.misconceptions}
     misconceptions = sorted({name for criterion in task.criteria for name in criterion.finding.misconceptions})
     notes = (*task.notes, *(note for criterion in task.criteria for note in criterion.finding.notes))
     return {
@@ -113,7 +114,7 @@ def _task(task: TaskResult, assignment: Assignment, words: Words, hints: int) ->
         "misconceptions": [
             {
                 "id": name,
-                "catalogue": bare(words.rich(f"misconception.{name}.catalogue")),
+                "catalogue": catalogue.get(name) or bare(words.rich(f"misconception.{name}.catalogue")),
                 "title": bare(words.rich(f"misconception.{name}.title")),
             }
             for name in misconceptions

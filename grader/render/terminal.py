@@ -34,7 +34,16 @@ _COLOURS = {
 _BOLD = "1"
 
 
-def summary(view: ReportView, *, colour: bool, unicode: bool, hints: int = 0, report: str = "", path: str = "") -> str:
+def summary(
+    view: ReportView,
+    *,
+    colour: bool,
+    unicode: bool,
+    hints: int = 0,
+    report: str = "",
+    path: str = "",
+    options: str = "",
+) -> str:
     """Return what ``grade FILE`` prints.
 
     Args:
@@ -43,9 +52,10 @@ def summary(view: ReportView, *, colour: bool, unicode: bool, hints: int = 0, re
         unicode: Whether the terminal shows more than ASCII.
         hints: How many levels of hints to print; a line says how to see the next one.
         report: Where the page was written, as it should be shown; ``""`` for none.
+        options: Options that belong to lines that may be typed again, ready for a shell.
         path: The submission as it was typed, for lines that may be typed again; its name if it isn't known.
     """
-    return _Writer(view, colour=colour, unicode=unicode, path=path).summary(hints, report)
+    return _Writer(view, colour=colour, unicode=unicode, path=path, options=options).summary(hints, report)
 
 
 def _padded(text: str, columns: int) -> str:
@@ -53,7 +63,8 @@ def _padded(text: str, columns: int) -> str:
 
 
 class _Writer:
-    def __init__(self, view: ReportView, *, colour: bool, unicode: bool, path: str = "") -> None:
+    def __init__(self, view: ReportView, *, colour: bool, unicode: bool, path: str = "", options: str = "") -> None:
+        self._options = options
         self._path = path or view.name
         self._view = view
         self._words = view.words
@@ -173,7 +184,7 @@ class _Writer:
         return [*self._split(where, COLUMNS), *self._split(replay, COLUMNS)]
 
     def _quoted(self) -> str:
-        return shlex.quote(self._clean(self._path))
+        return shlex.quote(self._clean(self._path)) + (f" {self._clean(self._options)}" if self._options else "")
 
     def _word(self, key: str, **params: str) -> str:
         """A word of ours; what is put in is never read again."""

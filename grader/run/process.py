@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from pathlib import Path
 
 from grader.errors import IsolationError
@@ -19,6 +20,8 @@ from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD
 __all__ = ["ProcessBackend", "command", "environment"]
 
 INSIDE = Path(__file__).parent / "inside"
+MAX_WAITING = 4
+"""Replies that nobody has asked for yet."""
 
 # The package is found by its place and named `inside`: the grader itself isn't on the worker's path.
 _BOOTSTRAP = """
@@ -101,11 +104,13 @@ class ProcessWorker:
                 f"No Python process could be started for the submission ({error.strerror or error}).",
                 hint="Check that the machine has memory and processes left, then try again.",
             ) from error
-        self._killed = self._ended = False
-        self._replies: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
+        self._killed = self._ended = self._garbled = False
+        # Bounded: whoever replies without end fills the pipe, not our memory.
+        self._replies: queue.Queue[tuple[bytes, bytes] | None] = queue.Queue(MAX_WAITING)
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        for work in (self._read, self._write):
-            threading.Thread(target=work, daemon=True).start()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._write)]
+        for thread in self._threads:
+            thread.start()
 
     def send(self, frame: bytes) -> None:
         """Hand a request over; never blocks."""
@@ -144,7 +149,7 @@ class ProcessWorker:
         # A worker that closed its pipe is about to end by itself: its status says how.
         code: int | None = None
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(0.5 if self._ended else 0)
+            code = self._process.wait(0.5 if self._ended and not self._garbled else 0)
         if os.name == "posix":
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -152,11 +157,8 @@ class ProcessWorker:
             self._process.kill()
             self._process.wait()
             self._killed = True
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        if self._killed or code is None:
+        self._finish_threads()
+        if self._killed or self._garbled or code is None:
             return End(kind="killed")
         if code < 0:
             try:
@@ -165,6 +167,16 @@ class ProcessWorker:
                 return End(kind="signal", detail=str(-code))
         return End(kind="exit", detail=str(code))
 
+    def _finish_threads(self) -> None:
+        """Let both threads end; each closes its own pipe, so that no descriptor is closed while it is in use.
+
+        A process that escaped may hold a pipe open: then its thread is left waiting.
+        """
+        until = time.monotonic() + 1
+        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < until:
+            with contextlib.suppress(queue.Empty):
+                self._replies.get(timeout=0.001)
+
     def _read(self) -> None:
         stream = self._process.stdout
         assert stream is not None
@@ -172,21 +184,26 @@ class ProcessWorker:
             while True:
                 magic, header, payload = HEAD.unpack(_exactly(stream.fileno(), HEAD.size))
                 if magic != MAGIC or header > MAX_HEADER or payload > self._max_payload:
+                    self._garbled = True
                     break
                 self._replies.put((_exactly(stream.fileno(), header), _exactly(stream.fileno(), payload)))
-        except (EOFError, OSError, ValueError):
+        except (EOFError, OSError):
             pass
         self._ended = True
+        with contextlib.suppress(OSError):
+            stream.close()
         self._replies.put(None)
 
     def _write(self) -> None:
         stream = self._process.stdin
         assert stream is not None
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError):
             while (frame := self._requests.get()) is not None:
                 view = memoryview(frame)
                 while len(view):
                     view = view[os.write(stream.fileno(), view) :]
+        with contextlib.suppress(OSError):
+            stream.close()
 
 
 def _exactly(fd: int, count: int) -> bytes:

@@ -2,65 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from pathlib import Path
 from types import TracebackType
 
-from grader.errors import OutputError
-from grader.model import Call, Failure, Limits, Outcome, Submission
-from grader.run.backend import Backend, Launch, Worker
-from grader.run.session import Life, prepare_folder
+from grader.model import Call, Failure, Limits, Outcome
+from grader.run.scratch import Scratch
+from grader.run.session import Life
 
 __all__ = ["MAX_TRANSCRIPT_BYTES", "Runner", "Scratch"]
 
 MAX_TRANSCRIPT_BYTES = 16 << 20
 MAX_STRIKES = 2
 """What hung or ended the process this often isn't called again."""
-
-
-class Scratch:
-    """A folder for workers, and a first worker in it that starts while the grader is still being imported."""
-
-    def __init__(self, backend: Backend, submission: Submission) -> None:
-        self.backend, self.submission = backend, submission
-        try:
-            self.root = Path(tempfile.mkdtemp(prefix="grade-"))
-        except OSError as error:
-            raise OutputError(
-                f"No temporary folder could be made ({error.strerror or error}).",
-                hint="Free some space, or name another folder in TMPDIR.",
-            ) from error
-        self._count = 0
-        self.first: Worker | None = None
-        self.first_folder = self.new_folder()
-        if submission.cells:
-            self.first = backend.start(Launch(folder=self.first_folder))
-
-    def new_folder(self) -> Path:
-        """Make the folder of one more worker. Raises OutputError."""
-        self._count += 1
-        folder = self.root / f"life-{self._count}"
-        try:
-            prepare_folder(folder, self.submission)
-        except OSError as error:
-            self.close()
-            raise OutputError(
-                f"The submission's working folder can't be written ({error.strerror or error}).",
-                hint="Free some space, or name another folder in TMPDIR.",
-            ) from error
-        return folder
-
-    def close(self) -> None:
-        """End a worker that was never used and remove everything."""
-        if self.first is not None:
-            self.first.close()
-            self.first = None
-        shutil.rmtree(self.root, ignore_errors=True)
 
 
 class Runner:
@@ -91,6 +47,7 @@ class Runner:
         self._lives: dict[str, Life] = {}
         self._loads: tuple[Call, ...] = ()
         self._stop_before: dict[str, int] = {}
+        self._hung: set[str] = set()
         self._strikes: Counter[str] = Counter()
         self._bytes = 0
         self.environment: tuple[tuple[str, str], ...] = ()
@@ -117,6 +74,8 @@ class Runner:
         life = self._life("main", upto=call)
         outcome = life.load(call, self._deadline)[0]
         if life.alive or time.monotonic() > self._deadline:
+            if outcome.kind == "timed_out":
+                self._hung.add(call.id)
             return outcome
         # It ended the process. Once more, statement by statement, to learn which one it was.
         again, line = self._life("main", upto=call).load(call, self._deadline, stepwise=True)
@@ -150,7 +109,12 @@ class Runner:
         for call in self._loads:
             if (upto is not None and call.id == upto.id) or not life.alive:
                 break
-            life.load(call, self._deadline, before=self._stop_before.get(call.id))
+            # What hung hangs once more at most: by then it is known which statement that is.
+            again, line = life.load(
+                call, self._deadline, before=self._stop_before.get(call.id), stepwise=call.id in self._hung
+            )
+            if again.kind == "timed_out" and line is not None:
+                self._stop_before[call.id] = line
         return life
 
     # ------------------------------------------------------------ calling
@@ -164,6 +128,10 @@ class Runner:
         if not life.alive:
             return Outcome(call=call.id, kind="not_run", failure=Failure(kind="gave_up"))
         outcome = life.call(call, self._deadline)
+        if outcome.kind == "crashed" and life.calls > 1:
+            # Perhaps what an earlier call left behind: asked once more in a new process, where nothing came before.
+            life = self._life(call.session)
+            outcome = life.call(call, self._deadline) if life.alive else outcome
         if not life.alive:
             self._strikes[call.name] += 1
         return outcome

@@ -15,7 +15,7 @@ from grader.model._data import data
 from grader.run.backend import Backend, Launch, Worker
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
-__all__ = ["Life", "Waited", "prepare_folder"]
+__all__ = ["Life", "Waited"]
 
 WALL_FACTOR = 3
 START_SECONDS = 60
@@ -30,15 +30,6 @@ class Waited:
     header: bytes = b""
     payload: bytes = b""
     progress: int | None = None
-
-
-def prepare_folder(folder: Path, submission: Submission) -> None:
-    """Make the worker's private folder and put the companions into it, read-only."""
-    folder.mkdir(mode=0o700)
-    for companion in submission.companions:
-        target = folder / companion.name
-        target.write_bytes(companion.content)
-        target.chmod(0o444)
 
 
 class Life:
@@ -62,6 +53,7 @@ class Life:
         self._folder, self._submission, self._limits = folder, submission, limits
         self._worker = worker or backend.start(Launch(folder=folder))
         self.alive = True
+        self.calls = 0
         head = {
             "folder": str(folder),
             "name": Path(submission.name).name,
@@ -106,10 +98,11 @@ class Life:
             "stepwise": stepwise,
         }
         frame = encode_request(head, cell.source)
-        return self._ask(call, frame, self._limits.load_seconds, deadline, interrupt=True)
+        return self._ask(call, frame, self._limits.load_seconds, deadline, interrupt=True, stepwise=stepwise)
 
     def call(self, call: Call, deadline: float) -> Outcome:
         """Call a function."""
+        self.calls += 1
         head: dict[str, Any] = {
             "op": "call",
             "id": call.id,
@@ -130,7 +123,14 @@ class Life:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _ask(
-        self, call: Call, frame: bytes, seconds: float, deadline: float, *, interrupt: bool
+        self,
+        call: Call,
+        frame: bytes,
+        seconds: float,
+        deadline: float,
+        *,
+        interrupt: bool,
+        stepwise: bool = False,
     ) -> tuple[Outcome, int | None]:
         began = time.monotonic()
         try:
@@ -141,7 +141,7 @@ class Life:
             # An answer to a question that wasn't asked yet: whoever wrote it isn't our worker any more.
             return self._died(call, began), None
         self._worker.send(frame)
-        waited = self._wait(seconds, deadline)
+        waited = self._wait(seconds, deadline, stepwise=stepwise)
         if waited.end == "reply":
             outcome = _outcome(call, waited, began)
             return (outcome or self._died(call, began)), waited.progress
@@ -149,7 +149,7 @@ class Life:
             return self._died(call, began), waited.progress
         detail = Failure(kind=waited.end, message=f"{seconds:g}")
         if interrupt and waited.end != "deadline" and self._worker.interrupt():
-            last = self._wait(1.0, deadline)
+            last = self._wait(1.0, deadline, stepwise=stepwise)
             outcome = _outcome(call, last, began) if last.end == "reply" else None
             if outcome is not None:
                 failure = outcome.failure or detail
@@ -159,7 +159,7 @@ class Life:
         self.alive = False
         return _ended(call, "timed_out", detail, began), waited.progress
 
-    def _wait(self, seconds: float, deadline: float) -> Waited:
+    def _wait(self, seconds: float, deadline: float, *, stepwise: bool) -> Waited:
         began = quiet_since = time.monotonic()
         usage = self._worker.usage()
         cpu_before = cpu_last = usage.cpu_seconds if usage else 0.0
@@ -170,11 +170,10 @@ class Life:
             except EOFError:
                 return Waited(end="closed", progress=progress)
             if reply is not None:
-                at = _progress(reply[0])
+                at = _progress(reply[0]) if stepwise else None
                 if at is None:
                     return Waited(end="reply", header=reply[0], payload=reply[1], progress=progress)
                 progress = at
-                continue
             now, usage = time.monotonic(), self._worker.usage()
             if usage is not None:
                 if usage.cpu_seconds > cpu_last or not usage.asleep:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import dataclasses
 import gzip
+import io
 import json
 import types
 import typing
+import zlib
 from pathlib import Path
 from typing import Any
 
-from grader import model
 from grader.errors import TranscriptError
 from grader.model import Array, Opaque, Seq, Transcript, Value
 from grader.store.files import write_file
@@ -20,6 +21,11 @@ __all__ = ["SCHEMA", "dump_transcript", "load_transcript", "read_transcript", "w
 
 SCHEMA = "grade.transcript/1"
 MAX_BYTES = 64 << 20
+
+_BROKEN = (
+    OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError,
+)  # fmt: skip
+"""What reading other bytes than a transcript's may raise."""
 
 
 def dump_transcript(transcript: Transcript) -> bytes:
@@ -35,12 +41,13 @@ def load_transcript(content: bytes) -> Transcript:
         TranscriptError: If the bytes aren't those of a transcript of this version.
     """
     try:
-        text = gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            text = file.read(MAX_BYTES + 1)
         tree = json.loads(text) if len(text) <= MAX_BYTES else None
         if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
             raise ValueError("another schema")
         transcript = _build(Transcript, tree)
-    except (OSError, EOFError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except _BROKEN as error:
         raise TranscriptError(
             "This file isn't a transcript that this version can read.", hint="Grade the submission again."
         ) from error
@@ -116,14 +123,17 @@ def _plain(tree: Any) -> Any:
 def _build(kind: Any, tree: Any) -> Any:
     """Rebuild what the annotation ``kind`` describes."""
     if kind is Value or kind == Value:
-        return _plain(tree)
+        return _checked(_plain(tree), typing.get_args(Value))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return arguments[arguments.index(tree)]
     if origin is tuple:
+        _checked(tree, (list,))
         if len(arguments) == 2 and arguments[1] is Ellipsis:
             return tuple(_build(arguments[0], part) for part in tree)
         return tuple(_build(part_kind, part) for part_kind, part in zip(arguments, tree, strict=True))
     if origin in (typing.Union, types.UnionType):
-        if tree is None:
+        if tree is None and type(None) in arguments:
             return None
         made = [
             argument
@@ -133,10 +143,20 @@ def _build(kind: Any, tree: Any) -> Any:
         if made and isinstance(tree, dict):
             return _build(made[0], tree)
         tuples = [argument for argument in arguments if typing.get_origin(argument) is tuple]
-        return _build(tuples[0], tree) if tuples and isinstance(tree, list) else _plain(tree)
+        if tuples and isinstance(tree, list):
+            return _build(tuples[0], tree)
+        return _checked(_plain(tree), arguments)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if kind is Array and set(tree) == {"Array"}:
             tree = tree["Array"]
-        hints = typing.get_type_hints(kind, vars(model))
+        hints = typing.get_type_hints(kind)
         return kind(**{name: _build(hints[name], part) for name, part in tree.items()})
-    return _plain(tree)
+    # A whole number is a float too, as everywhere in Python.
+    return _checked(_plain(tree), (float, int) if kind is float else (kind,))
+
+
+def _checked(item: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return ``item`` if it is exactly of one of these types. Raises TypeError."""
+    if type(item) not in kinds:
+        raise TypeError(f"a {type(item).__name__} where another type belongs")
+    return item

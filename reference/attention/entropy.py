@@ -29,9 +29,10 @@ from grader.api import (
 from . import explain
 from .freeform import read_entropy
 from .misconceptions import BOOK
+from .rates import ENTROPY_CALLS, ENTROPY_SLACK, POPULATION
 from .reading import Read, decimals_of, read_entropies
 
-__all__ = ["BAND", "POPULATION", "Entropy"]
+__all__ = ["BAND", "Entropy"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -47,9 +48,6 @@ ROUNDED = 1e-4
 MAX_EXPLAINED = 8
 """Pairs a width that a misconception may use: with more, some pair explains anything."""
 
-SAMPLES = 100
-"""Calls with other seeds, for programs whose draws aren't known."""
-
 BAND = Band(
     label="entropy.chart.band",
     x=(4.0, 16.0, 64.0, 256.0),
@@ -59,14 +57,8 @@ BAND = Band(
 """Where the entropy of one query against eight keys falls for 90 of 100 honest draws: 400,000 draws of the exact law
 (given q, the scores are independent N(0, |q|^2), and |q|^2 is chi-square with d_k degrees of freedom)."""
 
-POPULATION = {4: (1.288, 0.465), 16: (0.672, 0.444), 64: (0.318, 0.348), 256: (0.153, 0.254)}
-"""Mean and standard deviation over the same draws, for eight keys."""
-
 PARTLY_RIGHT = frozenset(["entropy_normalised", "entropy_big_epsilon"])
 """Mistakes that leave the work right and its last step not: half of the points."""
-
-Z = 6.0
-"""Allowed distance of the mean over SAMPLES calls from the population's, in standard errors; skewness included."""
 
 
 class Entropy:
@@ -79,7 +71,7 @@ class Entropy:
         yield self._case(inputs, "arguments/widths", (3, 10), 8)
         yield self._case(inputs, "arguments/keys", (6, 12, 7), 5)
         if len(seen) and self._open(seen):
-            for index in range(SAMPLES):
+            for index in range(ENTROPY_CALLS):
                 yield self._case(inputs, f"seed/{index}", WIDTHS, 8, stage=2)
 
     def _case(self, inputs: Inputs, name: str, d_ks: tuple[int, ...], n: int, stage: int = 1) -> Case:
@@ -186,16 +178,16 @@ class Entropy:
     def _population(self, more: list[_Sweep]) -> list[bool]:
         """Whether the mean and scatter of many calls are the population's, width by width."""
         complete = [sweep for sweep in more if sweep.complete]
-        if len(complete) < SAMPLES:
+        if len(complete) < ENTROPY_CALLS:
             return [False]
         values = np.array([[read.value for read in sweep.numbers] for sweep in complete])
         if len({tuple(row) for row in values}) == 1:
             return [False]
         good = []
         for column, width in zip(values.T, WIDTHS, strict=True):
-            mean, sd = POPULATION[width]
-            near = abs(float(column.mean()) - mean) <= Z * sd / math.sqrt(SAMPLES) + 0.005
-            good.append(near and float(column.std()) <= 1.6 * sd)
+            honest = POPULATION[width]
+            near = honest.low - ENTROPY_SLACK <= float(column.mean()) <= honest.high + ENTROPY_SLACK
+            good.append(near and float(column.std()) <= honest.scatter + ENTROPY_SLACK)
         return good
 
     def _notes(self, sweeps: list[_Sweep]) -> tuple[Note, ...]:

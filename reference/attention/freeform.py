@@ -26,11 +26,9 @@ from grader.api import (
 
 from . import explain
 from .misconceptions import BOOK
+from .rates import INTERVAL
 
 __all__ = ["read_entropy", "read_ranking", "read_variance"]
-
-RATE = 1e-7
-"""Chance that an honest variance lies outside the interval that decides where its draws are too many to replay."""
 
 MIN_SAMPLES = 500
 VALUE_TOLERANCE = 1e-6
@@ -108,7 +106,7 @@ def read_variance(cells: Sequence[CellSeen], d: int = 1024) -> Iterator[Finding]
                 best = found if best is None or found[2] else best
         if best is not None and best[0] == 2 and best[2]:
             break
-        low, high = product_variance_interval(RATE, max(n, MIN_SAMPLES), d)
+        low, high = product_variance_interval(INTERVAL, max(n, MIN_SAMPLES), d)
         near_raw = [s for s in shown if low * d <= s.value <= high * d and abs(s.value - d) > 1e-6]
         near_one = [s for s in shown if low <= s.value <= high and abs(s.value - 1) > 1e-9]
         # Two numbers of one measurement: their ratio is d_k, to the digits that are shown.

@@ -9,35 +9,50 @@ with one row of raw scores for each query-key pair that the draws may be read as
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from . import (
+    wrong_entropy,
+    wrong_out,
+    wrong_ranking,
+    wrong_scales,
+    wrong_scores,
+    wrong_shapes,
+    wrong_softmax_axis,
+    wrong_softmax_large,
+    wrong_softmax_values,
+    wrong_variance,
+)
+from .book import BOOK
 
-import numpy as np
-import numpy.typing as npt
+__all__ = ["BOOK", "PARTS", "SAID_BY_CHECKS"]
 
-from grader.api import Book
+PARTS = (
+    wrong_softmax_values,
+    wrong_softmax_axis,
+    wrong_softmax_large,
+    wrong_scales,
+    wrong_scores,
+    wrong_out,
+    wrong_shapes,
+    wrong_variance,
+    wrong_entropy,
+    wrong_ranking,
+)
+"""The modules that enter their mistakes in the book."""
 
-__all__ = ["BOOK"]
-
-BOOK = Book()
-
-Array = npt.NDArray[Any]
-
-
-def softmax(x: Array, axis: int = -1) -> Array:
-    """Return the right softmax, for mistakes that lie elsewhere."""
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
-    return np.asarray(e / e.sum(axis=axis, keepdims=True))
-
-
-@BOOK.add("no_scale", "attention/weights", catalogue="A01")
-def _(Q: Array, K: Array) -> Array:
-    """The dot product alone measures similarity."""
-    return softmax(Q @ K.transpose(0, 2, 1))
-
-
-@BOOK.add("entropy_base2", "entropy/draws", catalogue="E08", many=True)
-def _(scores: Array, largest: Array, d: int, n: int) -> Iterator[float]:
-    """Any logarithm measures entropy."""
-    p = softmax(scores)
-    yield from -(p * np.log2(p + 1e-12)).sum(-1)
+SAID_BY_CHECKS = {
+    "softmax_in_place": "S21",
+    "attention_in_place": "A31",
+    "pair_swapped": "A17",
+    "theory_returned": "V18",
+    "same_numbers_always": "",
+    "few_samples": "",
+    "variances_swapped": "",
+    "entropy_of_scores": "E07",
+    "fixed_keys": "E11",
+    "fixed_widths": "E12",
+    "entropy_order": "",
+    "conclusion_only": "R05 R18",
+    "weights_not_order": "R17",
+    "index_list": "R14",
+}
+"""Mistakes that a check sees by itself, where no value tells them: id to the names in the catalogue."""

@@ -27,17 +27,12 @@ from grader.api import (
 from . import explain
 from .freeform import read_ranking
 from .misconceptions import BOOK
+from .rates import COINCIDENCE, RANKING_CALLS, RANKING_DIFFERENT
 from .reading import read_order
 
 __all__ = ["Ranking"]
 
 Order = npt.NDArray[np.intp]
-
-COINCIDENCE = 1e-6
-"""Chance that draws explain an order by accident, over all calls; beyond it a match explains nothing."""
-
-SAMPLES = 24
-"""Calls with other seeds, for programs whose draws aren't known."""
 
 
 class Ranking:
@@ -50,7 +45,7 @@ class Ranking:
         for name, (d, n) in self.CASES.items():
             yield self._case(inputs, name, d, n)
         if len(seen) and self._open(seen):
-            for index in range(SAMPLES):
+            for index in range(RANKING_CALLS):
                 yield self._case(inputs, f"seed/{index}", 256, 8, stage=2)
 
     def _case(self, inputs: Inputs, name: str, d: int, n: int, stage: int = 1) -> Case:
@@ -243,7 +238,7 @@ def _explained(answers: list[_Answer], which: str) -> bool:
 
 
 def _varies(more: list[_Answer]) -> bool:
-    return len({tuple(answer.first_order) for answer in more}) > SAMPLES // 2
+    return len({tuple(answer.first_order) for answer in more}) >= RANKING_DIFFERENT
 
 
 def _known(answers: list[_Answer]) -> bool:

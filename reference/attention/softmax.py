@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grader.api import Case, Finding, Inputs, Note, Observation, Observed, Params, Seen, Status, Verdict, compare
 
@@ -11,6 +12,9 @@ from .made import Made, changed, distinct, literal, named, normal, single, troub
 from .misconceptions import BOOK
 
 __all__ = ["Softmax"]
+
+PARTLY_RIGHT = frozenset(["epsilon_in_total", "rounded_shares"])
+"""Mistakes that leave the structure right and add a visible bias: half of the points."""
 
 
 class Softmax:
@@ -71,7 +75,10 @@ class Softmax:
                 for name, (made, kwargs) in cases.items()
                 if name in seen
             ]
-            findings = named(findings, BOOK.explain("softmax", observed))
+            misconception = BOOK.explain("softmax", observed)
+            if misconception in PARTLY_RIGHT:
+                findings = [_partly(finding) for finding in findings]
+            findings = named(findings, misconception)
         yield from findings
 
     def _verdict(self, seen: Seen, made: Made, kwargs: dict[str, int]) -> Verdict | None:
@@ -162,6 +169,12 @@ class Softmax:
             calls=(call,),
             snippet=_snippet(*cases["care/whole" if call == whole.id else "care/kept"]),
         )
+
+
+def _partly(finding: Finding) -> Finding:
+    if finding.status is not Status.FAILED:
+        return finding
+    return replace(finding, status=Status.PARTIAL, share=(1, 2))
 
 
 def _wide(inputs: Inputs) -> Made:

@@ -32,14 +32,12 @@ from . import explain
 from .freeform import read_variance
 from .made import named
 from .misconceptions import BOOK
+from .rates import INTERVAL, VARIANCE_CALLS
 from .reading import Read, decimals_of, read_numbers
 
-__all__ = ["RATE", "Variance"]
+__all__ = ["Variance"]
 
 Doubles = npt.NDArray[np.float64]
-
-RATE = 2e-8
-"""Chance that one interval check fails an honest value. A submission meets at most 20 of them."""
 
 EXACT = 1e-8
 SINGLE = 3e-5
@@ -55,7 +53,7 @@ class Variance:
     SHOWN_CASES = ((60, 500), (1024, 1000))
     """Larger ones: judged by their interval, and shown in the picture."""
 
-    SEEDS = 6
+    SEEDS = VARIANCE_CALLS
     """More measurements, for programs whose draws aren't known."""
 
     def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
@@ -259,8 +257,8 @@ class _Measured:
         return bool(self._how[which])
 
     def inside(self, which: str) -> bool:
-        """Whether the value lies in the interval that honest ones leave with chance RATE."""
-        low, high = product_variance_interval(RATE, self.n, self.d)
+        """Whether the value lies in the interval that honest ones leave with chance INTERVAL."""
+        low, high = product_variance_interval(INTERVAL, self.n, self.d)
         ratio = self.raw / self.d if which == "raw" else self.scaled
         return bool(low <= ratio <= high)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,15 @@ TABLE = np.array([[0.25, 0.5, 0.25], [0.125, 0.375, 0.5]])
 
 
 def expected(value: npt.ArrayLike = TABLE, units: float = 8, *, weights: bool = False) -> Expected:
+    """Return a right answer whose rounding errors are ``units`` of its own size."""
     wide = np.asarray(value, dtype=np.longdouble)
     size = np.abs(np.asarray(value, dtype=np.float64))
     return Expected(value=wide, units=np.full(wide.shape, float(units)), scale=size, weights=weights)
 
 
 def with_entry(index: tuple[int, ...], value: complex, dtype: type = float) -> npt.NDArray[np.generic]:
-    changed = TABLE.astype(dtype)
+    """Return the table with one other entry."""
+    changed: npt.NDArray[Any] = TABLE.astype(dtype)
     changed[index] = value
     return changed
 
@@ -61,7 +64,7 @@ def with_entry(index: tuple[int, ...], value: complex, dtype: type = float) -> n
     ],
 )
 def test_the_first_complaint_is_said(got: object, text: str) -> None:
-    """There, type, dtype, shape, finite, values: whatever fails first is what is said, with the learner's name of it."""
+    """There, type, dtype, shape, finite, values: whatever fails first is said, by the learner's name."""
     verdict = compare(got, expected(), "weights")
 
     assert (verdict.passed, verdict.text) == (False, text)
@@ -70,6 +73,7 @@ def test_the_first_complaint_is_said(got: object, text: str) -> None:
 
 
 def array(dtype: str, data: bytes, *, kind: str = "ndarray", clipped: bool = False) -> Array:
+    """Return an array as it was sent."""
     return Array(dtype=dtype, shape=(2, 3), data=data, kind=kind, clipped=clipped)
 
 

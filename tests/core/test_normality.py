@@ -12,6 +12,7 @@ N = 20_000
 
 
 def draws(seed: int, *shape: int) -> npt.NDArray[np.float64]:
+    """Return honest draws."""
     return np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -39,6 +40,7 @@ def test_what_may_be_normal_passes(numbers: npt.NDArray[np.float64]) -> None:
 
 
 def with_hole(width: float) -> npt.NDArray[np.float64]:
+    """Return honest draws of which those around 0.8 were left out."""
     x = np.sort(draws(4, 3 * N))
     return x[(np.abs(x - 0.8) > width)][:N]
 

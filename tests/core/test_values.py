@@ -25,7 +25,10 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.complex_num
 
 
 def nested(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.recursive(leaves, lambda some: st.lists(some, max_size=3) | st.lists(some, max_size=3).map(tuple), max_leaves=8)
+    """Return lists and tuples of these."""
+    return st.recursive(
+        leaves, lambda some: st.lists(some, max_size=3) | st.lists(some, max_size=3).map(tuple), max_leaves=8
+    )
 
 
 def same(one: object, other: object) -> bool:
@@ -86,7 +89,7 @@ def test_layout_is_no_part_of_a_value(item: npt.NDArray[np.generic]) -> None:
     assert back.dtype.str in DTYPES
 
 
-Point = namedtuple("Point", "x y")  # noqa: PYI024 - learners use the old form
+Point = namedtuple("Point", "x y")
 
 
 class Color(enum.IntEnum):

@@ -17,7 +17,7 @@ COLUMNS: tuple[frozenset[str], ...] = (
     frozenset({"api"}),
     frozenset({"course", "intake", "run", "render", "lms", "store"}),
     frozenset({"pipeline"}),
-    frozenset({"batch"}),
+    frozenset({"batch", "checkcourse"}),
     frozenset({"cli", "web"}),
     frozenset({"__main__"}),
 )

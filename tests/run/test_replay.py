@@ -45,9 +45,7 @@ def as_value(item: Any) -> Value:
 
 def draw(kind: str, method: str, args: tuple[float, ...], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Return what the generator of ``state_of`` gives."""
-    rng: Any = (
-        np.random.RandomState(3) if kind == "RandomState" else np.random.Generator(getattr(np.random, kind)(3))
-    )
+    rng: Any = np.random.RandomState(3) if kind == "RandomState" else np.random.Generator(getattr(np.random, kind)(3))
     drawn: npt.NDArray[np.float64] = np.asarray(getattr(rng, method)(*args, size=shape), dtype=float)
     return drawn
 
@@ -281,7 +279,18 @@ oddities: st.SearchStrategy[Any] = st.sampled_from(
     [0, 1, -1, 624, 625, 1 << 31, 1 << 32, 1 << 64, 1 << 127, 1 << 128, 10**4000, 0.5, float("nan"), None, True, "MT19937"]
     + ["PCG64", Opaque(kind="set"), ZEROS, ZEROS + 1, WORDS, WORDS[:2], np.float64(1), np.int64(5), np.array(5)]
 )  # fmt: skip
-fields = ["bit_generator", "state", "has_gauss", "gauss", "has_uint32", "uinteger", "buffer", "buffer_pos", "key", "pos"]
+fields = [
+    "bit_generator",
+    "state",
+    "has_gauss",
+    "gauss",
+    "has_uint32",
+    "uinteger",
+    "buffer",
+    "buffer_pos",
+    "key",
+    "pos",
+]
 
 
 @given(st.data())

@@ -375,7 +375,9 @@ def a_real_reply() -> tuple[dict[str, Any], bytes]:
     state = np.random.RandomState(3).get_state(legacy=False)
     pairs = [["bit_generator", "MT19937"], ["has_gauss", 0], ["gauss", 0.0]]
     inner = encoder.encode({"key": state["state"]["key"], "pos": state["state"]["pos"]})
-    tree = {"q": ["dict", [encoder.encode(tuple(pair)) for pair in pairs] + [{"q": ["tuple", [{"s": "state"}, inner]]}]]}
+    tree = {
+        "q": ["dict", [encoder.encode(tuple(pair)) for pair in pairs] + [{"q": ["tuple", [{"s": "state"}, inner]]}]]
+    }
     head = {
         "id": "f/1",
         "kind": "raised",

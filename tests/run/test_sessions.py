@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,16 +68,24 @@ def my_id():
 """
 
 
+def function(name: str, body: str) -> str:
+    """Return a function without parameters."""
+    return f"\ndef {name}():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
 def bad(body: str) -> str:
     """Return a script with a function ``bad`` and one that is fine."""
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return f"{TOOLS}\ndef bad():\n{lines}\n"
+    return TOOLS + function("bad", body)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_stays(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hold for every test here: no process and no temporary folder is left."""
+    if "shared" in request.fixturenames:
+        yield
+        return
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    # What was asked for first has a worker of its own.
     before = children()
     yield
     left = children() - before
@@ -161,11 +170,11 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "a forged reply that isn't one": ("forge(id=my_id(), kind='returned', value=5)", "crashed", "garbled"),
     "a forged reply of a kind that only the grader says": ("forge(id=my_id(), kind='not_run')", "crashed", "garbled"),
     "a forged reply that claims our own fault": ("forge(id=my_id(), kind='not_graded')", "crashed", "garbled"),
-    "progress without end": (
+    "progress where nobody asked for it": (
         "import os\nframe, fd = forged(id=my_id(), kind='progress', at=1) * 500, reply_pipe()\n"
         "while True: os.write(fd, frame)",
-        "timed_out",
-        "",
+        "crashed",
+        "garbled",
     ),
     "a recursion limit of 40": ("sys.setrecursionlimit(40)\nreturn fine()", "", ""),
     "no modules": ("sys.modules.clear()\nreturn 1", "returned", ""),
@@ -223,24 +232,57 @@ CALLS: dict[str, tuple[str, str, str]] = {
 }
 
 
+STAYS = frozenset(
+    ["a recursion limit of 40", "no modules", "no builtins", "a replaced json", "a replaced os", "a replaced numpy"]
+    + ["replaced streams", "closed streams", "no descriptors", "a changed directory", "a deleted directory"]
+    + ["a read-only directory", "a thread left running", "a busy thread left running", "a process left running"]
+    + ["a fork that goes on", "an exit handler", "a trace function", "a collector that raises", "a timer"]
+    + ["ignored signals and a loop"]
+)
+"""What changes the process for good: these get one of their own, the others share theirs while it lives."""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """Return an arena with all bodies as functions."""
+    source = TOOLS + "".join(function(f"bad_{number}", body) for number, (body, _, _) in enumerate(CALLS.values()))
+    before = children()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("shared")))
+        limits = replace(LIMITS, load_seconds=20.0, submission_seconds=600)
+        with arena(source, limits=limits) as made:
+            yield made
+    assert children() == before
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to die")
-@pytest.mark.parametrize("body, kind, failure", CALLS.values(), ids=CALLS)
-def test_a_call_costs_itself_only(body: str, kind: str, failure: str) -> None:
-    """What one function does to the process is its own failure; another function is then called as ever."""
-    with arena(bad(body), limits=Limits(**{**LIMITS_DATA, "load_seconds": 20.0})) as made:
-        outcome = made.ask("bad")
-
-        assert outcome.kind == (kind or outcome.kind)
-        if failure:
-            assert outcome.failure is not None
-            assert outcome.failure.kind == failure
-        # Never our fault, and nothing that only the grader may say.
-        assert outcome.kind not in ("not_run", "missing")
-        assert_fine(made)
-        assert_fine(made)
+@pytest.mark.parametrize("title", [title for title in CALLS if title not in STAYS])
+def test_a_call_costs_itself_only(title: str, shared: Arena) -> None:
+    """What one function does is its own failure; another function is then called as ever."""
+    check_call(shared, f"bad_{list(CALLS).index(title)}", *CALLS[title][1:])
 
 
-LIMITS_DATA = {name: getattr(LIMITS, name) for name in LIMITS.__slots__}  # type: ignore[attr-defined]  # a slotted class
+@pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to die")
+@pytest.mark.parametrize("title", sorted(STAYS))
+def test_a_changed_process_costs_nobody_else(title: str) -> None:
+    """The same holds for what changes the process for good."""
+    body, kind, failure = CALLS[title]
+    with arena(bad(body), limits=replace(LIMITS, load_seconds=20.0)) as made:
+        check_call(made, "bad", kind, failure)
+
+
+def check_call(made: Arena, name: str, kind: str, failure: str) -> None:
+    """Call a function, then the one that is fine."""
+    outcome = made.ask(name)
+
+    assert outcome.kind == (kind or outcome.kind)
+    if failure:
+        assert outcome.failure is not None
+        assert outcome.failure.kind == failure
+    # Never our fault, and nothing that only the grader may say.
+    assert outcome.kind not in ("not_run", "missing")
+    assert_fine(made)
+    assert_fine(made)
 
 
 def test_the_failure_says_where() -> None:
@@ -390,7 +432,15 @@ def _resident_mib() -> float:
 
 # ------------------------------------------------------------------ loading
 
-# end of a script after its functions, kind of the load, kind of its failure, whether the line is said
+QUICK = {
+    ("an error", "notebook"),
+    ("os._exit(0)", "notebook"),
+    ("a loop", "notebook"),
+    ("os._exit in a block", "one cell"),
+}
+"""Besides scripts; the rest of the table takes its time."""
+
+# end of a script after its functions, kind of the load, kind of its failure
 LOADS: dict[str, tuple[str, str, str]] = {
     "an error": ("1 / 0", "raised", "ZeroDivisionError"),
     "sys.exit": ("sys.exit()", "raised", "SystemExit"),
@@ -406,15 +456,28 @@ LOADS: dict[str, tuple[str, str, str]] = {
     ),
     "a sleep": ("import time; time.sleep(60)", "timed_out", "asleep"),
     "too large an array": ("x = np.ones(10**9)", "out_of_memory", ""),
-    "a forged reply": ("import os; os.write(reply_pipe(), b'GRD1 and more than a frame has'); os._exit(0)", "crashed", ""),
+    "a forged reply": (
+        "import os; os.write(reply_pipe(), b'GRD1 and more than a frame has'); os._exit(0)",
+        "crashed",
+        "",
+    ),
 }
 
 
+FORMS = [
+    pytest.param(
+        end, form, marks=() if form == "script" or (end, form) in QUICK else pytest.mark.slow, id=f"{end}-{form}"
+    )
+    for end in LOADS
+    for form in ("script", "notebook", "one cell")
+]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to die")
-@pytest.mark.parametrize("form", ["script", "notebook", "one cell"])
-@pytest.mark.parametrize("end, kind, failure", LOADS.values(), ids=LOADS)
-def test_what_was_defined_before_the_end_is_there(end: str, kind: str, failure: str, form: str) -> None:
+@pytest.mark.parametrize("title, form", FORMS)
+def test_what_was_defined_before_the_end_is_there(title: str, form: str) -> None:
     """However a file ends, its functions up to there are called, and what ended it is known."""
+    end, kind, failure = LOADS[title]
     whole = f"{TOOLS}\n{end}\ndef never(): return 1\n"
     handed_in = {"script": script(whole), "notebook": notebook(TOOLS, end, "x = 5"), "one cell": notebook(whole)}[form]
     with arena(handed_in, limits=LIMITS) as made:
@@ -433,6 +496,19 @@ def test_what_was_defined_before_the_end_is_there(end: str, kind: str, failure: 
         assert_fine(made)
         made.ask("sys")  # a module can't be called
         assert_fine(made)
+
+
+def test_what_hung_while_loading_hangs_twice_at_most(tmp_path: Path) -> None:
+    """When a process has to begin anew, a loop at the end of the file isn't waited for again and again."""
+    log = tmp_path / "log"
+    end = f"\nimport os\ndef die(): os._exit(0)\nopen({str(log)!r}, 'a').write('x')\nwhile True:\n    pass\n"
+    with arena(TOOLS + end, limits=LIMITS) as made:
+        assert made.load.kind == "timed_out"
+        for session in ("main", "hidden", "with softmax"):
+            made.ask("die", session=session)
+            assert made.value("fine", 2.0, session=session) is not None
+
+    assert log.read_text() == "xx" + "x" * 3
 
 
 def test_a_notebook_goes_on_after_a_cell_that_fails() -> None:
@@ -477,7 +553,7 @@ def test_a_script_is_no_main() -> None:
 @pytest.mark.parametrize(
     "source, value",
     [
-        ("from __future__ import annotations\ndef f(x: no_such): return 1", 1),
+        ("from __future__ import annotations\ndef f(x: no_such = 1): return x", 1),
         ("def f(x: list[int] = 2): return x", 2),
         ("import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 3\ndef f(): return A().x", 3),
         ("import pickle\nclass A: pass\ndef f(): return type(pickle.loads(pickle.dumps(A()))).__name__", "A"),

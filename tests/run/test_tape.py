@@ -15,7 +15,7 @@ from grader.model import DrawsWanted, Outcome
 from grader.run.replay import replay_draws
 from tests.run.arena import Arena, arena
 
-WAYS = '''
+WAYS = """
 import random
 import numpy as np
 from numpy.random import randn, default_rng, RandomState, Generator, PCG64, PCG64DXSM, Philox, SFC64, MT19937
@@ -204,7 +204,7 @@ def many_interleaved(seed):
 def very_many(seed):
     rng = RandomState(seed)
     return [rng.randn(2_000_000)[:0], rng.randn(2_000_001)[:0]]
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -87,6 +87,6 @@ class InertFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install(names: Iterable[str]) -> None:
-    """Let the modules in ``names`` be imported where they aren't installed; IPython is inert in any case."""
-    sys.meta_path.insert(0, InertFinder(["IPython"]))
+    """Let the modules in ``names`` be imported where they aren't installed; IPython and we are inert in any case."""
+    sys.meta_path.insert(0, InertFinder(["IPython", "grader"]))
     sys.meta_path.append(InertFinder(names))

@@ -25,7 +25,8 @@ MAX_CALLABLES = 1_000
 MAX_NAMES = 256
 MAX_REMARKS = 20
 
-_chdir, _exit, _setrecursionlimit = os.chdir, os._exit, sys.setrecursionlimit
+_chdir, _mkdir, _chmod, _exit = os.chdir, os.mkdir, os.chmod, os._exit
+_setrecursionlimit = sys.setrecursionlimit
 _process_time, _compile, _callable, _decode = time.process_time, compile, callable, bytes.decode
 _KEEP = (np, io)
 """Referred to, so that emptying ``sys.modules`` doesn't take them away."""
@@ -133,7 +134,7 @@ class Worker:
         watched: list[Any] = []
         tape.TAPE.start(int(head["seed"]), wanted=str(head.get("draws", "values")))
         try:
-            _chdir(self._folder)
+            self._enter_folder()
             value = self._run_cell(head, payload, reply) if head["op"] == "cell" else self._call(head, payload, watched)
             # A generator draws while it is read.
             reply["value"] = encoder.encode(value)
@@ -153,6 +154,17 @@ class Worker:
         reply["stdout"], reply["cut"] = wire.text(self._out.getvalue(), 1 << 17), self._out.cut
         reply["arrays"] = encoder.arrays
         return reply, encoder.buffers
+
+    def _enter_folder(self) -> None:
+        """Begin in the scratch folder, also where an earlier call removed it or closed it."""
+        for prepare in (None, _mkdir, _chmod):
+            try:
+                if prepare is not None:
+                    prepare(self._folder, 0o700)
+                _chdir(self._folder)
+            except OSError:
+                continue
+            return
 
     def _run_cell(self, head: dict[str, Any], payload: bytes, reply: dict[str, Any]) -> object:
         """Run a cell; return the value of a notebook cell's last line, which a notebook would show."""

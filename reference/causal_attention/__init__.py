@@ -1,0 +1,1 @@
+"""Attention with a causal mask: solution, checks and misconceptions."""

@@ -1,0 +1,53 @@
+"""Grades in this process, with the course that comes with the grader."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from grader.core.assignment import Assignment
+from grader.core.redact import redact
+from grader.course import find_course, load_assignment
+from grader.model import Result, Submission, Transcript
+from grader.pipeline import grade
+from grader.render.document import to_json
+from grader.render.terminal import summary
+from grader.render.view import build
+from grader.run.process import ProcessBackend
+from grader.run.runner import Scratch
+
+__all__ = ["LETTERS", "assignment", "document", "graded", "letters", "points", "report"]
+
+LETTERS = {"passed": "P", "partial": "p", "failed": "F", "blocked": "B", "missing": "-", "not_graded": "?"}
+
+
+@cache
+def assignment() -> Assignment:
+    """Return the assignment."""
+    return load_assignment(find_course(), "attention")
+
+
+def graded(submission: Submission, seed: int = 1) -> tuple[Transcript, Result]:
+    """Run a submission and judge it."""
+    return grade(assignment(), submission, seed, Scratch(ProcessBackend(), submission))
+
+
+def document(result: Result) -> str:
+    """Return the learner's ``result.json``."""
+    return to_json(redact(result, "learner"), assignment())
+
+
+def report(result: Result) -> str:
+    """Return what a learner reads in the terminal with all hints, and in ``result.json``, as one line."""
+    view = build(redact(result, "learner"), assignment(), hints=3)
+    text = summary(view, colour=False, unicode=True, hints=3, report="report.html")
+    return " ".join((text + document(result)).split())
+
+
+def letters(result: Result) -> str:
+    """Return one letter for each task."""
+    return "".join(LETTERS[task.status] for task in result.tasks)
+
+
+def points(result: Result) -> float:
+    """Return the score."""
+    return result.cents / 100
