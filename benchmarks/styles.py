@@ -2,10 +2,9 @@
 
 ``STYLES`` maps a task to its right functions by name. A function of a later task gets the submission's own ``softmax``
 as its first argument, since that is how learners write them; a program is one style for each task, in any combination.
-All of them follow the lesson; no two of one task compute alike. Those that draw are in ``styles_drawn``.
+All of them follow the lesson; no two of one task compute alike. Those that draw are in ``styles_drawn`` and
+``styles_ranking``.
 """
-
-# ruff: noqa: D103 - a name says what a style is
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""Right answers to the exercises, which draw, in many styles: see ``styles``."""
+"""Right answers to exercises 1 and 2, which draw, in many styles: see ``styles``."""
 
-# ruff: noqa: D103, NPY002 - a name says what a style is; the lesson draws with NumPy's old functions, and so do these
+# ruff: noqa: NPY002 - the lesson draws with NumPy's old functions, and so do these
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.stats
 
 from benchmarks.styles import STYLES, Function, right
 
-__all__ = ["WIDTHS"]
+__all__ = ["WIDTHS", "box_muller"]
 
 WIDTHS = (4, 16, 64, 256)
 
@@ -174,7 +173,7 @@ def variance_unseeded(_: Function, d_k: int = 1024, n_samples: int = 10_000, see
     return s.var(), (s / np.sqrt(d_k)).var()
 
 
-def _box_muller(rng: Any, *shape: int) -> Any:
+def box_muller(rng: Any, *shape: int) -> Any:
     """Normal numbers by hand: their record says nothing to the judge."""
     return np.sqrt(-2 * np.log1p(-rng.random(shape))) * np.cos(2 * np.pi * rng.random(shape))
 
@@ -182,7 +181,7 @@ def _box_muller(rng: Any, *shape: int) -> Any:
 @right("variance")
 def variance_box_muller(_: Function, d_k: int = 1024, n_samples: int = 10_000, seed: int = 42) -> Any:
     rng = np.random.default_rng(seed)
-    s = (_box_muller(rng, n_samples, d_k) * _box_muller(rng, n_samples, d_k)).sum(1)
+    s = (box_muller(rng, n_samples, d_k) * box_muller(rng, n_samples, d_k)).sum(1)
     return s.var(), (s / np.sqrt(d_k)).var()
 
 
@@ -405,144 +404,4 @@ def entropy_unseeded(softmax: Function, d_ks: Any = WIDTHS, n_keys: int = 8, see
 @right("entropy")
 def entropy_box_muller(softmax: Function, d_ks: Any = WIDTHS, n_keys: int = 8, seed: int = 42) -> Any:
     rng = np.random.default_rng(seed)
-    return [_h(np.asarray(softmax(_box_muller(rng, n_keys, d) @ _box_muller(rng, d)))) for d in d_ks]
-
-
-# ---------------------------------------------------------------------- exercise 3
-
-Orders = namedtuple("Orders", "unscaled scaled")
-
-
-@right("ranking")
-def ranking_lesson(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    np.random.seed(seed)
-    q = np.random.randn(d_k)
-    Kmat = np.random.randn(n_keys, d_k)
-    raw = Kmat @ q
-    return np.argsort(softmax_lesson(raw)), np.argsort(softmax_lesson(raw / np.sqrt(d_k)))
-
-
-def _scores(d_k: int, n_keys: int, seed: int) -> Any:
-    rng = np.random.default_rng(seed)
-    q, keys = rng.standard_normal(d_k), rng.standard_normal((n_keys, d_k))
-    return keys.dot(q)
-
-
-@right("ranking")
-def ranking_generator(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return softmax_lesson(s).argsort(), softmax_lesson(s / d_k**0.5).argsort()
-
-
-@right("ranking")
-def ranking_own_softmax(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return Orders(np.argsort(softmax(s)), np.argsort(softmax(s / np.sqrt(d_k))))
-
-
-@right("ranking")
-def ranking_keys_first(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    rs = np.random.RandomState(seed)
-    K, q = rs.randn(n_keys, d_k), rs.randn(d_k)
-    s = K.dot(q)
-    return [np.argsort(softmax_lesson(s)), np.argsort(softmax_lesson(s / np.sqrt(d_k)))]
-
-
-@right("ranking")
-def ranking_descending(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    a, b = (np.argsort(softmax_lesson(x))[::-1].tolist() for x in (s, s / np.sqrt(d_k)))
-    return a, b
-
-
-@right("ranking")
-def ranking_negated(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return np.argsort(-softmax_lesson(s)), np.argsort(-softmax_lesson(s / np.sqrt(d_k)))
-
-
-@right("ranking")
-def ranking_sorted(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    a, b = softmax_lesson(s), softmax_lesson(s / np.sqrt(d_k))
-    return sorted(range(n_keys), key=lambda i: a[i]), sorted(range(n_keys), key=b.__getitem__)
-
-
-@right("ranking")
-def ranking_ranks(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return tuple(np.argsort(np.argsort(softmax_lesson(x))) for x in (s, s / np.sqrt(d_k)))
-
-
-@right("ranking")
-def ranking_rankdata(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    np.random.seed(seed)
-    q, K = np.random.normal(size=d_k), np.random.normal(size=(n_keys, d_k))
-    s = K @ q
-    return tuple(scipy.stats.rankdata(softmax_lesson(x)).astype(int) - 1 for x in (s, s / np.sqrt(d_k)))
-
-
-@right("ranking")
-def ranking_scores(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return np.argsort(s), np.argsort(s / np.sqrt(d_k))
-
-
-@right("ranking")
-def ranking_stacked(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return np.argsort(softmax_lesson(np.stack([s, s / np.sqrt(d_k)])), axis=-1, kind="stable")
-
-
-@right("ranking")
-def ranking_same_twice(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    order = np.argsort(softmax_lesson(_scores(d_k, n_keys, seed)))
-    return order, order
-
-
-@right("ranking")
-def ranking_divided_by_width(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return np.argsort(softmax_lesson(s)), np.argsort(softmax_lesson(s / d_k))
-
-
-@right("ranking")
-def ranking_columns(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    rng = np.random.default_rng(seed)
-    s = rng.normal(size=(1, d_k)) @ rng.normal(size=(d_k, n_keys))
-    return np.argsort(softmax_lesson(s), axis=-1)[0], np.argsort(softmax_lesson(s / np.sqrt(d_k)), axis=-1)[0]
-
-
-@right("ranking")
-def ranking_own_attention(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    r = np.random.RandomState(seed)
-    q, K = r.randn(1, 1, d_k), r.randn(1, n_keys, d_k)
-    _, scaled = attention_lesson(softmax_lesson, q, K, np.zeros((1, n_keys, 1)))
-    return np.argsort(softmax_lesson(q @ K.transpose(0, 2, 1))[0, 0]), np.argsort(scaled[0, 0])
-
-
-@right("ranking")
-def ranking_one_draw(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    x = np.random.default_rng(seed).standard_normal((n_keys + 1, d_k))
-    s = x[1:] @ x[0]
-    return np.lexsort((softmax_lesson(s),)), np.lexsort((softmax_lesson(s / np.sqrt(d_k)),))
-
-
-@right("ranking")
-def ranking_float32(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    s = _scores(d_k, n_keys, seed)
-    return np.argsort(softmax_float32(s)), np.argsort(softmax_float32(s / np.sqrt(d_k)))
-
-
-@right("ranking")
-def ranking_unseeded(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    q = np.random.randn(d_k)
-    s = np.random.randn(n_keys, d_k) @ q
-    return np.argsort(softmax_lesson(s)), np.argsort(softmax_lesson(s / np.sqrt(d_k)))
-
-
-@right("ranking")
-def ranking_box_muller(softmax: Function, d_k: int = 256, n_keys: int = 8, seed: int = 42) -> Any:
-    rng = np.random.default_rng(seed)
-    s = _box_muller(rng, n_keys, d_k) @ _box_muller(rng, d_k)
-    return np.argsort(softmax_lesson(s)), np.argsort(softmax_lesson(s / np.sqrt(d_k)))
+    return [_h(np.asarray(softmax(box_muller(rng, n_keys, d) @ box_muller(rng, d)))) for d in d_ks]

@@ -110,7 +110,8 @@ class Attention:
             return Finding(
                 criterion=criterion,
                 status=Status.PARTIAL,
-                text="attention.swapped",
+                text="misconception.pair_swapped.text",
+                misconceptions=("pair_swapped",),
                 calls=(pairs[0].seen.id,),
                 snippet=_attention_snippet(pairs[0].made),
             )
@@ -219,7 +220,8 @@ class Attention:
             return Finding(
                 criterion=criterion,
                 status=Status.FAILED,
-                text="attention.kept.changed",
+                text="misconception.inputs_changed.text",
+                misconceptions=("inputs_changed",),
                 params=(("names", " and ".join(names)),),
                 calls=(seen.id,),
             )

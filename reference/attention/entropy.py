@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -107,10 +108,12 @@ class Entropy:
         for sweep in sweeps:
             problem = sweep.seen.problem() or sweep.form_problem()
             if problem is not None:
+                known = _explain(sweeps) if problem[0] == "entropy.not_finite" else ""
                 return Finding(
                     criterion=criterion,
                     status=Status.FAILED,
-                    text=problem[0],
+                    text=f"misconception.{known}.text" if known else problem[0],
+                    misconceptions=(known,) if known else (),
                     params=problem[1],
                     calls=(sweep.seen.id,),
                     snippet=_snippet(sweep.seen),
@@ -161,9 +164,10 @@ class Entropy:
             if not sweep.seen.returned:
                 text = "entropy.arguments.no_answer"
             elif len(sweep.numbers) != len(sweep.d_ks):
-                text, params = "entropy.arguments.widths", _counts(sweep)
+                text, params = "misconception.widths_ignored.text", _counts(sweep)
             elif (usual_explained and not all(sweep.agreement)) or (usual_known and not sweep.known):
-                text, params = "entropy.arguments.drawn", (("n", sweep.n), ("widths", ", ".join(map(str, sweep.d_ks))))
+                text = "misconception.arguments_ignored.text"
+                params = (("n", sweep.n), ("widths", ", ".join(map(str, sweep.d_ks))))
             if text:
                 return Finding(
                     criterion=criterion,
@@ -171,6 +175,7 @@ class Entropy:
                     text=text,
                     params=params,
                     calls=(sweep.seen.id,),
+                    misconceptions=tuple(re.findall(r"misconception\.(\w+)\.text", text)),
                     snippet=_snippet(sweep.seen),
                 )
         return Finding(criterion=criterion, status=Status.PASSED)

@@ -66,7 +66,7 @@ def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
     """Return every array drawn from N(0, 1), in order, with its axes of length 1 taken out."""
     arrays: list[Doubles] = []
     for item in drawn or ():
-        if item.standard_normal:
+        if item.standard_normal and item.values.size:
             for part in item.values:
                 arrays.append(np.squeeze(part))
                 if len(arrays) == MAX_ARRAYS:
@@ -79,7 +79,7 @@ def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
 
 def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Doubles, Doubles]]:
     """Yield ``(how, Q, K)`` of shape (m, d): the ways to read the draws as m query-key pairs."""
-    items = [item for item in drawn or () if item.standard_normal]
+    items = [item for item in drawn or () if item.standard_normal and item.values.size]
     if not items:
         return
     flat = np.concatenate([item.values.ravel() for item in items])
@@ -91,8 +91,10 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
             yield "alternating", np.concatenate(rows[::2]), np.concatenate(rows[1::2])
     half = len(rows) // 2
     if rows and len(rows) % 2 == 0 and len(rows) > 2:
-        yield "one after the other", np.concatenate(rows[:half]), np.concatenate(rows[half:])
-    if len(blocks) == 2 and all(part.ndim == 2 and part.shape[0] == d for part in blocks):
+        first, second = np.concatenate(rows[:half]), np.concatenate(rows[half:])
+        if first.shape == second.shape:
+            yield "one after the other", first, second
+    if len(blocks) == 2 and blocks[0].ndim == 2 and blocks[0].shape[0] == d and blocks[0].shape == blocks[1].shape:
         yield "columns", blocks[0].T, blocks[1].T
     for part in blocks if len(blocks) == 1 else ():
         if part.ndim == 2 and part.shape[1] == 2 * d:
@@ -111,7 +113,8 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
 
 def block_variances(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, float]]:
     """Yield ``(form, variance)`` where the variance was taken block by block and averaged."""
-    blocks = [part for item in drawn or () if item.standard_normal for part in item.values][:MAX_ARRAYS]
+    items = [item for item in drawn or () if item.standard_normal and item.values.size]
+    blocks = [part for item in items for part in item.values][:MAX_ARRAYS]
     pairs = list(zip(blocks[::2], blocks[1::2], strict=False))
     if len(pairs) < 2 or not all(q.ndim == 2 and q.shape == k.shape and q.shape[1] == d for q, k in pairs):
         return

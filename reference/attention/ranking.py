@@ -97,7 +97,8 @@ class Ranking:
         """Only the conclusion came back, or something else: part of the points if the claim was checked on draws."""
         drew = all(explain.trustworthy(answer.seen.drawn) for answer in answers)
         conclusion = all(answer.conclusion for answer in answers)
-        text = "ranking.form.conclusion" if conclusion and drew else "ranking.form.wrong"
+        known = "conclusion_only" if conclusion and drew else "weights_returned" if _floats(bad) else ""
+        text = f"misconception.{known}.text" if known else "ranking.form.wrong"
         params: Params = (("got", kind_name(bad.seen.value)), ("n", bad.n))
         status = Status.PARTIAL if conclusion and drew else Status.FAILED
         share = (1, 2) if conclusion and drew else (0, 1)
@@ -107,6 +108,7 @@ class Ranking:
                 status=status,
                 share=share if criterion == "equal" else (0, 1),
                 text=text,
+                misconceptions=(known,) if known else (),
                 params=params,
                 calls=(bad.seen.id,),
                 snippet=_snippet(bad.seen),
@@ -127,7 +129,8 @@ class Ranking:
         return Finding(
             criterion=criterion,
             status=Status.FAILED,
-            text="ranking.draws.index_list" if index_list else "ranking.draws.unexplained",
+            text="misconception.index_list.text" if index_list else "ranking.draws.unexplained",
+            misconceptions=("index_list",) if index_list else (),
             params=(("got", _text(answer.first_order)),),
             calls=(answer.seen.id,),
             evidence=(_table(answer),),
@@ -216,6 +219,12 @@ class _Answer:
                     if got is not None and np.array_equal(got, expected):
                         self.matches[which] = True
                         self.form = self.form or form
+
+
+def _floats(answer: _Answer) -> bool:
+    """Whether a pair of real numbers' arrays came back: weights or scores in place of their order."""
+    value = answer.seen.value
+    return isinstance(value, (list, tuple)) and all(isinstance(v, np.ndarray) and v.dtype.kind == "f" for v in value)
 
 
 def _forms(order: Order) -> dict[str, Order]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -39,7 +40,12 @@ def _number(item: object) -> Read | None:
     if isinstance(item, (bool, np.bool_)):
         return None
     if isinstance(item, (int, float, np.integer, np.floating)):
-        return Read(float(item), isinstance(item, np.floating) and item.dtype.itemsize <= 4)
+        try:
+            value = float(item)
+        except OverflowError:
+            # A whole number beyond all doubles.
+            value = math.inf if item > 0 else -math.inf
+        return Read(value, isinstance(item, np.floating) and item.dtype.itemsize <= 4)
     return None
 
 

@@ -146,10 +146,11 @@ class Softmax:
         seen: Observed,
     ) -> Finding:
         """One point for the input as it was, one for whole numbers."""
-        points, text, call, params = 2, "", "", ()
+        points, text, call = 2, "", ""
         kept = seen["care/kept"]
         if not kept.returned or _was_changed(kept):
-            points, text, call = 1, "softmax.care.changed" if kept.returned else "softmax.care.no_answer", kept.id
+            text = "misconception.input_changed.text" if kept.returned else "softmax.care.no_answer"
+            points, call = 1, kept.id
         whole = seen["care/whole"]
         # Wrong in the same way as on other numbers: that mistake is paid for elsewhere.
         values_right = _passed(verdicts["values/table"])
@@ -165,7 +166,7 @@ class Softmax:
             status=status,
             share=(points, 2),
             text=text,
-            params=params,
+            misconceptions=("input_changed",) if text.startswith("misconception") else (),
             calls=(call,),
             snippet=_snippet(*cases["care/whole" if call == whole.id else "care/kept"]),
         )

@@ -6,6 +6,7 @@ Where no draws are known, statistics over several seeds decide, at a stated rate
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -122,7 +123,8 @@ class Variance:
             return Finding(
                 criterion=criterion,
                 status=Status.FAILED,
-                text="variance.theory",
+                text="misconception.theory_returned.text",
+                misconceptions=("theory_returned",),
                 calls=(call.id,),
                 snippet=_variance_snippet(call),
             )
@@ -317,17 +319,7 @@ def _distinct(notes: list[Note]) -> tuple[Note, ...]:
 
 
 def _with(finding: Finding, evidence: tuple[Table | Chart, ...], notes: tuple[Note, ...]) -> Finding:
-    return Finding(
-        criterion=finding.criterion,
-        status=finding.status,
-        share=finding.share,
-        text=finding.text,
-        params=finding.params,
-        calls=finding.calls,
-        evidence=evidence,
-        snippet=finding.snippet,
-        notes=(*finding.notes, *notes),
-    )
+    return replace(finding, evidence=evidence, notes=(*finding.notes, *notes))
 
 
 def _variance_table(every: list[_Measured]) -> Table:

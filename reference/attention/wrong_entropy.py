@@ -227,3 +227,10 @@ def _() -> Callable[..., Answers]:
         yield from sums / len(before)
 
     return remembers
+
+
+@BOOK.add("entropy_of_scores", "entropy/draws", catalogue="E07", many=True)
+def _(scores: Array, largest: Array, d: int, n: int) -> Answers:
+    """The scores themselves are the distribution."""
+    for tiny in TINY:
+        yield from -(scores * np.log(scores + tiny)).sum(-1)

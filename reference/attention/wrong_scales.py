@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .book import BOOK, Answers, Array, dots, softmax, wide
+from .book import BOOK, Answers, Array, dots, softmax, spread, wide
 
 __all__ = ["with_wrong_scales"]
 
@@ -128,8 +128,8 @@ def _(Q: Array, K: Array) -> Answers:
     s = dots(Q, K)
     for axes in (None, (1, 2), -1, 1, 0):
         for ddof in (0, 1):
-            yield softmax(s / s.std(axis=axes, ddof=ddof, keepdims=True))
-        yield softmax(s / s.var(axis=axes, keepdims=True))
+            yield softmax(s / spread(s, axes, ddof))
+        yield softmax(s / spread(s, axes) ** 2)
         yield softmax(s / np.abs(s).max(axis=axes, keepdims=True))
         yield softmax(s / np.sqrt((s**2).sum(axis=axes, keepdims=True)))
     yield softmax(s / s.max(axis=-1, keepdims=True))

@@ -207,7 +207,7 @@ def _(Q: Array, K: Array) -> Answers:
         yield s - s.max(-1, keepdims=True) - np.log(total(np.exp(s - s.max(-1, keepdims=True))))
 
 
-@BOOK.add("sigmoid_weights", "attention/weights", catalogue="D13", many=True)
+@BOOK.add("sigmoid_weights", "attention/weights", catalogue="", many=True)
 def _(Q: Array, K: Array) -> Answers:
     """Each match is a yes or no of its own."""
     for s in (_scaled(Q, K), *with_wrong_scales(Q, dots(Q, K))):

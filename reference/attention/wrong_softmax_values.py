@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .book import BOOK, Answers, Array, shares, softmax, total, with_and_without_shift
+from .book import BOOK, Answers, Array, shares, softmax, spread, total, with_and_without_shift
 
 __all__: list[str] = []
 
@@ -183,7 +185,7 @@ def _(x: Array, axis: int) -> Answers:
 def _(x: Array, axis: int) -> Answers:
     """To normalise a row is to bring it to mean 0 and spread 1."""
     for ddof in (0, 1):
-        yield (x - x.mean(axis=axis, keepdims=True)) / x.std(axis=axis, ddof=ddof, keepdims=True)
+        yield (x - x.mean(axis=axis, keepdims=True)) / spread(x, axis, ddof)
 
 
 @BOOK.add("softmin", "softmax/values", catalogue="", many=True)
@@ -224,13 +226,11 @@ def _(x: Array, axis: int) -> Answers:
 @BOOK.add("divided_before_exp", "softmax/values", catalogue="S29", many=True)
 def _(x: Array, axis: int) -> Answers:
     """Large scores are tamed by a division."""
-    for size in (x, np.abs(x)):
-        yield softmax(x / size.max(axis=axis, keepdims=True), axis)
-        yield softmax(x / size.max(), axis)
-        yield softmax(x / total(size, axis), axis)
-    yield softmax(x / np.sqrt(total(np.square(x), axis)), axis)
-    for ddof in (0, 1):
-        yield softmax(x / x.std(axis=axis, ddof=ddof, keepdims=True), axis)
+    sizes: list[Any] = [np.sqrt(total(np.square(x), axis)), spread(x, axis), spread(x, axis, 1)]
+    for size in (np.abs(x), x):
+        sizes += [total(size, axis), size.max(), size.max(axis=axis, keepdims=True)]
+    for size in reversed(sizes):
+        yield from with_and_without_shift(x / size, axis)
 
 
 @BOOK.add("divided_by_count", "softmax/values", catalogue="", many=True)

@@ -95,7 +95,7 @@ FLAWS = [
      [(TEXTS, '"spread.values.wrong" = "You gave {got}."\n', "")]),
     ("missing_hint", "texts", f"{TEXTS}, misconception.median.hint2", "missing",
      [(TEXTS, '"misconception.median.hint2" = "About median."\n', "")]),
-    ("missing_misconception", "texts", f"{TEXTS}, misconception.new", "missing: title, text, next, hint1, hint2, hint3.",
+    ("no_text_of_a_mistake", "texts", f"{TEXTS}, misconception.new", "missing: title, text, next, hint1, hint2",
      [(MISTAKES, "", entry("centre/values", "x * 2"))]),
     ("empty_text", "texts", f"{TEXTS}, misconception.median.next", "empty",
      [(TEXTS, '"misconception.median.next" = "About median."', '"misconception.median.next" = ""')]),

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,10 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 RIGHT = EXAMPLES / "right.py"
 WITH_MISTAKE = EXAMPLES / "with_mistake.py"
+
+SEED = 2340
+THREE = ("fragment.html", "report.html", "result.json")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to fail")
 
 Done = subprocess.CompletedProcess[str]
 ESCAPES = re.compile(r"\x1b|\x9b")
@@ -127,3 +132,21 @@ def full_disk(place: Path, size: str) -> Iterator[Path]:
         yield place
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A run of the example with a mistake, with its files and its transcript."""
+
+    folder: Path
+    document: str
+
+    @property
+    def transcript(self) -> Path:
+        """The kept transcript."""
+        return self.folder / "run.transcript"
+
+
+def names(folder: Path) -> list[str]:
+    """Return what lies in a folder, hidden files too."""
+    return sorted(path.name for path in folder.iterdir())

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.core.observed import Drawn, Seen
 from grader.model import Call, Draws, Outcome
@@ -594,3 +596,23 @@ def test_shuffled(others: tuple[str, ...], found: bool) -> None:
     outcome = Outcome(call=call.id, kind="returned", draws=Draws(others=others))
 
     assert explain.shuffled(Seen(call, outcome)) is found
+
+
+SHAPES = st.lists(st.lists(st.sampled_from([0, 1, 2, 3, 4, 5, 6, 12]), max_size=4).map(tuple), max_size=6)
+
+
+@given(SHAPES, st.sampled_from([1, 2, 3, 4]), st.sampled_from([1, 2, 3, 5]))
+@settings(max_examples=300)
+def test_whatever_was_drawn_can_be_read(shapes: list[tuple[int, ...]], d: int, n: int) -> None:
+    """No draws of whatever shapes make reading them fail: that would be our fault, and hide the learner's."""
+    rng = np.random.default_rng(0)
+    drawn = record([rng.standard_normal(shape) for shape in shapes])
+    for _, Q, K in explain.score_sets(drawn, d):
+        assert Q.shape == K.shape
+        assert all(math.isfinite(value) for _, value in explain.variances(Q, K, n))
+    assert all(math.isfinite(value) for _, value in explain.block_variances(drawn, d))
+    for q, k in explain.query_key_pairs(drawn, d, n):
+        assert (q.shape, k.shape) == ((d,), (n, d))
+    assert np.isfinite(explain.entropies(drawn, d, n)[0]).all()
+    assert all(sorted(order) == list(range(n)) for order in explain.orders(drawn, d, n)[0])
+    explain.exact_pairs(drawn, d, n)

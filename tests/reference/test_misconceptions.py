@@ -57,9 +57,8 @@ def arguments(question: str, seed: int) -> list[Arguments]:
         return [[((drawn, d, n), {}) for d, n, drawn in way] for way in ways_to_draw(rng)]
     if question == "entropy/draws":
         return [[(pair_scores, {}) for _ in range(6) for pair_scores in sweep(rng)]]
-    one = [[((scores_of(rng, d, n)[None], d), {}) for d, n in ((256, 8), (256, 8), (100, 11))]]
-    two = [[((np.stack([scores_of(rng, d, n) for _ in "ab"]), d), {}) for d, n in ((256, 8), (256, 8), (100, 11))]]
-    return one + two
+    sizes = ((256, 8), (256, 8), (100, 11))
+    return [[((np.stack([scores_of(rng, d, n) for _ in range(pairs)]), d), {}) for d, n in sizes] for pairs in (1, 2)]
 
 
 def right_weights(Q: Any, K: Any) -> Any:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 from grader.core.values import to_python, to_value
 from grader.intake import submission_from_bytes
@@ -14,11 +18,71 @@ from grader.model import Call, Companion, DrawsWanted, Limits, Outcome, Submissi
 from grader.run.process import ProcessBackend
 from grader.run.runner import Runner, Scratch
 
-__all__ = ["LIMITS", "Arena", "arena", "children", "notebook", "roomy", "script"]
+__all__ = [
+    *("LIMITS", "LINUX", "TOOLS", "Arena", "arena", "assert_fine", "bad", "children", "function", "notebook", "roomy"),
+    "script",
+]
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to die")
 LIMITS = Limits(
     load_seconds=0.5, call_seconds=0.5, asleep_seconds=0.5, submission_seconds=10, memory_mib=512, stdout_kib=4
 )
+
+
+TOOLS = """
+import sys
+import numpy as np
+
+def fine(x=1.0):
+    return np.full(3, x) + len([1, 2])
+
+def reply_pipe():
+    # The pipe to the grader: the only open one that can be written to.
+    import os, stat, fcntl
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(fd).st_mode) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
+                return fd
+        except OSError:
+            pass
+
+def request_pipe():
+    import os, stat, fcntl
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(fd).st_mode) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+                return fd
+        except OSError:
+            pass
+
+def forged(payload=b"", **head):
+    import json, struct
+    text = json.dumps(head).encode()
+    return b"GRD1" + struct.pack("<IQ", len(text), len(payload)) + text + payload
+
+def forge(**head):
+    import os
+    os.write(reply_pipe(), forged(**head))
+
+def my_id():
+    # The frames above hold the request.
+    frame = sys._getframe()
+    while frame:
+        head = frame.f_locals.get("head")
+        if isinstance(head, dict) and "id" in head:
+            return head["id"]
+        frame = frame.f_back
+"""
+
+
+def function(name: str, body: str) -> str:
+    """Return a function without parameters."""
+    return f"\ndef {name}():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+def bad(body: str) -> str:
+    """Return a script with a function ``bad`` and one that is fine."""
+    return TOOLS + function("bad", body)
 
 
 def roomy(**changes: float) -> Limits:
@@ -141,3 +205,8 @@ def children(of: int | None = None) -> set[int]:
         grown = {pid for pid, parent in parent_of.items() if parent in found} - found
         grown |= {pid for pid, session in session_of.items() if session in found - {root}} - found
     return found - {root}
+
+
+def assert_fine(made: Arena) -> None:
+    """The other function still returns."""
+    assert np.asarray(made.value("fine", 2.0)).tolist() == [4.0, 4.0, 4.0]

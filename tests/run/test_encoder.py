@@ -91,6 +91,7 @@ class EvilDict(dict):
     """The same as a mapping."""
 
     def items(self) -> Any:
+        """Fail."""
         raise SystemExit
 
     def __iter__(self) -> Iterator[Any]:
@@ -107,6 +108,7 @@ class EvilStr(str):
         raise SystemExit
 
     def encode(self, *_: Any, **__: Any) -> bytes:
+        """Fail."""
         raise SystemExit
 
 
@@ -114,6 +116,7 @@ class EvilFloat(float):
     """A number that says another one."""
 
     def hex(self) -> str:
+        """Lie."""
         return "0x1p0"
 
 
@@ -121,20 +124,23 @@ class EvilInt(int):
     """The same, whole."""
 
     def bit_length(self) -> int:
+        """Fail."""
         raise SystemExit
 
 
 class EvilArray(np.ndarray):
     """An array whose every method lies."""
 
-    dtype = property(lambda self: np.dtype("f4"))  # type: ignore[assignment]  # a lie
-    shape = property(lambda self: (10**9,))  # type: ignore[assignment]  # a lie
-    nbytes = property(lambda self: 0)  # type: ignore[assignment]  # a lie
+    dtype = property(lambda self: np.dtype("f4"))
+    shape = property(lambda self: (10**9,))
+    nbytes = property(lambda self: 0)
 
     def tobytes(self, *_: Any) -> bytes:
+        """Lie."""
         return b"forged"
 
     def astype(self, *_: Any, **__: Any) -> Any:
+        """Fail."""
         raise SystemExit
 
     def __array__(self, *_: Any, **__: Any) -> Any:
@@ -145,7 +151,7 @@ class EvilMeta(type):
     """A type whose name is no text."""
 
     @property
-    def __name__(cls) -> Any:
+    def __name__(cls) -> Any:  # type: ignore[override]  # that is the point
         raise SystemExit
 
 
@@ -240,7 +246,7 @@ ARRAYS: dict[str, tuple[Any, str, tuple[int, ...], str, list[Any]]] = {
     "strided": (np.arange(6.0)[::-2], "<f8", (3,), "ndarray", [5.0, 3.0, 1.0]),
     "broadcast": (np.broadcast_to(1.0, (2, 2)), "<f8", (2, 2), "ndarray", [1.0] * 4),
     "a matrix": (np.ones((1, 1)).view(np.matrix), "<f8", (1, 1), "matrix", [1.0]),
-    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), "<f8", (2,), "MaskedArray", [1.0, 2.0]),
+    "masked": (np.ma.array([1.0, 2.0], mask=[False, True]), "<f8", (2,), "MaskedArray", [1.0, 2.0]),
     "an evil subclass": (np.arange(3.0).view(EvilArray), "<f8", (3,), "EvilArray", [0.0, 1.0, 2.0]),
 }
 

@@ -26,10 +26,8 @@ KINDS = ["RandomState", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
 def state_of(kind: str, seed: int = 3) -> dict[str, Any]:
     """Return a generator's state as NumPy gives it."""
     if kind == "RandomState":
-        state: dict[str, Any] = np.random.RandomState(seed).get_state(legacy=False)  # type: ignore[assignment]  # a dict
-    else:
-        state = dict(getattr(np.random, kind)(seed).state)
-    return state
+        return dict(np.random.RandomState(seed).get_state(legacy=False))
+    return dict(getattr(np.random, kind)(seed).state)
 
 
 def as_value(item: Any) -> Value:
@@ -109,7 +107,7 @@ def test_honest_records_are_replayed(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_real_states_are_sound(kind: str) -> None:
     """A state as the worker sends it, over the wire, is sound: whatever is said of it is checked, not guessed."""
-    encoder = Encoder()
+    encoder, source = Encoder(), record(kind).sources[0]
 
     def tree(item: Any) -> object:
         if isinstance(item, dict):
@@ -121,7 +119,7 @@ def test_real_states_are_sound(kind: str) -> None:
             "id": "x",
             "kind": "returned",
             "draws": {
-                "sources": [[record(kind).sources[0].kind, record(kind).sources[0].bit_generator, tree(state_of(kind)), "0" * 64]],
+                "sources": [[source.kind, source.bit_generator, tree(state_of(kind)), "0" * 64]],
                 "steps": [[0, "standard_normal", [], [20], "<f8", 1]],
                 "values": None,
                 "complete": True,
@@ -139,12 +137,10 @@ def test_a_cached_gaussian_is_replayed() -> None:
     """A RandomState that holds half of a pair gives it first."""
     rng = np.random.RandomState(3)
     rng.standard_normal()
-    state = rng.get_state(legacy=False)
+    state: dict[str, Any] = dict(rng.get_state(legacy=False))
     expected = rng.standard_normal(5)
 
-    replayed = replay_draws(
-        record(state=state, shape=(5,), digest=hashlib.sha256(expected.tobytes()).hexdigest())  # type: ignore[arg-type]
-    )
+    replayed = replay_draws(record(state=state, shape=(5,), digest=hashlib.sha256(expected.tobytes()).hexdigest()))
 
     assert isinstance(replayed.values, Array)
     assert replayed.values.data == expected.tobytes()
@@ -276,9 +272,12 @@ def test_draws_that_fail_count_as_not_recorded(draws: Draws) -> None:
 
 # A state is a mapping with any of the fields, each of which may be anything.
 oddities: st.SearchStrategy[Any] = st.sampled_from(
-    [0, 1, -1, 624, 625, 1 << 31, 1 << 32, 1 << 64, 1 << 127, 1 << 128, 10**4000, 0.5, float("nan"), None, True, "MT19937"]
-    + ["PCG64", Opaque(kind="set"), ZEROS, ZEROS + 1, WORDS, WORDS[:2], np.float64(1), np.int64(5), np.array(5)]
-)  # fmt: skip
+    [
+        *(0, 1, -1, 624, 625, 1 << 31, 1 << 32, 1 << 64, 1 << 127, 1 << 128, 10**4000, 0.5, float("nan"), None, True),
+        *("MT19937", "PCG64", Opaque(kind="set"), ZEROS, ZEROS + 1, WORDS, WORDS[:2], np.float64(1), np.int64(5)),
+        np.array(5),
+    ]
+)
 fields = [
     "bit_generator",
     "state",
