@@ -11,7 +11,7 @@ from grader.model._data import data
 
 __all__ = ["Key", "Keys", "read_keys"]
 
-_KEY = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
+_KEY = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _PART = r"[A-Za-z0-9_.]+"
 

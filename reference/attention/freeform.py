@@ -31,6 +31,9 @@ from .rates import INTERVAL
 __all__ = ["read_entropy", "read_ranking", "read_variance"]
 
 MIN_SAMPLES = 500
+MAX_SAMPLES = 1_000_000
+"""No memory holds more; a record that claims more would only make the interval slow to compute."""
+
 VALUE_TOLERANCE = 1e-6
 WIDTHS = (4, 16, 64, 256)
 KEYS = 8
@@ -72,7 +75,11 @@ def _flat(value: object) -> list[float]:
     if isinstance(value, (bool, np.bool_)):
         return []
     if isinstance(value, (int, float, np.integer, np.floating)):
-        return [float(value)]
+        try:
+            return [float(value)]
+        except OverflowError:
+            # Python's whole numbers have no largest one; doubles have.
+            return []
     if isinstance(value, np.ndarray):
         return [float(x) for x in value.ravel()] if value.dtype.kind in "iuf" and value.size <= 64 else []
     if isinstance(value, Pairs):
@@ -99,7 +106,7 @@ def read_variance(cells: Sequence[CellSeen], d: int = 1024) -> Iterator[Finding]
     for window in _windows(cells):
         shown = _shown(window, ("raw_var", "scaled_var"))
         shapes = [step.shape for cell in window for step in cell.steps for _ in range(min(step.count, 4))]
-        n = max((shape[0] for shape in shapes if len(shape) == 2 and shape[1] == d), default=0)
+        n = min(MAX_SAMPLES, max((shape[0] for shape in shapes if len(shape) == 2 and shape[1] == d), default=0))
         for raw, scaled in _replayed(window, d):
             if _has(shown, raw):
                 found = (2, True, _has(shown, scaled), "replayed")

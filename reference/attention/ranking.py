@@ -264,13 +264,8 @@ def _text(order: Order) -> str:
 
 
 def _table(answer: _Answer) -> Table:
-    rows = (("ranking.unscaled", _text(answer.first_order)), ("ranking.scaled", _text(answer.second_order)))
-    names = {"ranking.unscaled": "without scale", "ranking.scaled": "with scale"}
-    return Table(
-        caption="ranking.table",
-        header=("ranking.table.which", "ranking.table.order"),
-        rows=tuple((names[key], order) for key, order in rows),
-    )
+    rows = (("without scale", _text(answer.first_order)), ("with scale", _text(answer.second_order)))
+    return Table(caption="ranking.table", header=("ranking.table.which", "ranking.table.order"), rows=rows)
 
 
 def _snippet(seen: Seen) -> str:

@@ -126,13 +126,16 @@ class Softmax:
             finding = trouble("softmax/large", seen[bad[0]], share)
             assert finding is not None
             return finding
+        text = "softmax.large.wrong" if verdict.values_wrong else verdict.text
+        if text == "engine.compare.not_finite":
+            text = "softmax.large.not_finite"
         made, kwargs = cases[bad[0]]
         count: Params = (("bad", len(bad)), ("probes", len(probes)))
         return Finding(
             criterion="softmax/large",
             status=status,
             share=share,
-            text="softmax.large.not_finite" if verdict.text == "engine.compare.not_finite" else "softmax.large.wrong",
+            text=text,
             params=(*verdict.params, *count),
             calls=(seen[bad[0]].id,),
             evidence=() if verdict.comparison is None else (verdict.comparison,),

@@ -181,7 +181,7 @@ def test_colour_on_a_terminal(env: dict[str, str], coloured: bool, empty: Path) 
     assert (b"\x1b[" in said) is coloured
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("utf-8", marks=pytest.mark.slow)])
 def test_any_encoding_will_do(encoding: str, kept: Kept, tmp_path: Path) -> None:
     """A terminal that can't show a check mark gets plain letters, one that can gets it; nothing fails."""
     env = {"PYTHONIOENCODING": encoding}

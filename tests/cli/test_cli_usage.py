@@ -61,9 +61,15 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words, said", USAGE.values(), ids=USAGE)
-def test_wrong_usage_is_one_sentence(words: list[str], said: str, desk: Path) -> None:
+LATER = ("two files", "no seed", "a negative seed", "an unknown format", "no such folder", "below a file", "no suffix")
+
+
+@pytest.mark.parametrize(
+    "title", [pytest.param(title, marks=pytest.mark.slow if title in LATER else (), id=title) for title in USAGE]
+)
+def test_wrong_usage_is_one_sentence(title: str, desk: Path) -> None:
     """Whatever can't be done is said in one line with exit code 2 (3 for an assignment that a course lacks)."""
+    words, said = USAGE[title]
     before = names(desk)
     done = grade(*words, cwd=desk)
 

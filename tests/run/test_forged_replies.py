@@ -204,7 +204,7 @@ def a_real_reply() -> tuple[dict[str, Any], bytes]:
     """Return a reply as a worker gives it, with something in every field."""
     encoder = inside.Encoder()
     state: Any = np.random.RandomState(3).get_state(legacy=False)
-    pairs = [["bit_generator", "MT19937"], ["has_gauss", 0], ["gauss", 0.0]]
+    pairs: list[list[Any]] = [["bit_generator", "MT19937"], ["has_gauss", 0], ["gauss", 0.0]]
     inner = encoder.encode({"key": state["state"]["key"], "pos": state["state"]["pos"]})
     tree = {
         "q": ["dict", [encoder.encode(tuple(pair)) for pair in pairs] + [{"q": ["tuple", [{"s": "state"}, inner]]}]]
