@@ -177,24 +177,16 @@ def machine() -> str:
 def report(tally: Tally, jobs: int) -> None:
     """Print what was measured."""
     count, bad = tally.gradings, len(tally.failures)
-    functions = styles.count()
+    met, failed = len(tally.met), len(tally.failed)
+    each = tally.seconds * jobs / count * 1000
+    among = upper(failed, met) if failed else min(1.0, 3 / met)
+    how = "Clopper-Pearson" if failed else "rule of three"
     print(f"machine      {machine()}")
-    print(
-        f"gradings     {count} in {tally.seconds:.0f} s with {jobs} jobs: {tally.seconds * jobs / count * 1000:.0f} ms each"
-    )
-    print(f"styles       {functions} functions, {len(tally.met)} of them met; {len(tally.programs)} different programs")
+    print(f"gradings     {count} in {tally.seconds:.0f} s with {jobs} jobs: {each:.0f} ms each")
+    print(f"styles       {styles.count()} functions, {met} of them met; {len(tally.programs)} different programs")
     print(f"failures     {bad}: {bad / count * 1e6:.1f} per million")
     print(f"over seeds   at most {upper(bad, count) * 1e6:.1f} per million (Clopper-Pearson, one-sided 95 %)")
-    fine = len(tally.met) - len(tally.failed)
-    if not tally.failed:
-        print(
-            f"over styles  at most {3 / fine * 100:.1f} % of other styles like these {fine} fail (rule of three, 95 %)"
-        )
-    else:
-        share = upper(len(tally.failed), len(tally.met)) * 100
-        print(
-            f"over styles  {len(tally.failed)} of {len(tally.met)} fail; at most {share:.1f} % of others like them (95 %)"
-        )
+    print(f"over styles  {failed} of {met} fail: at most {among:.1%} of others like them ({how}, one-sided 95 %)")
     print(f"review       {tally.reviewed} gradings ({tally.reviewed / count:.1%}) asked an instructor to look")
     print("notes        " + ", ".join(f"{name} {times}" for name, times in sorted(tally.notes.items())))
     for name, (share, program) in sorted(tally.used.items()):

@@ -47,7 +47,7 @@ def test_an_output_folder_that_cannot_be_written(empty: Path) -> None:
     one_sentence(grade(empty, "--out", empty.parent / "locked" / "out", before=without_powers), 4, "can't be made")
 
 
-@pytest.mark.parametrize("out", ["empty.py", "empty.py/below"], ids=["a file", "below a file"])
+@pytest.mark.parametrize("out", [pytest.param("empty.py", marks=pytest.mark.slow), "empty.py/below"])
 def test_an_output_folder_that_is_a_file(out: str, empty: Path) -> None:
     """An --out that is a file, or lies below one, can't be made either."""
     one_sentence(grade(empty, "--out", empty.parent / out), 4, "can't be made")

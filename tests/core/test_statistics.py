@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
@@ -194,6 +194,7 @@ def test_small_rates_are_about_what_they_say(d: int, n: int, excess: float, rate
 
 
 @given(st.integers(2, 10**6), st.integers(1, 4096), st.floats(1e-9, 0.1))
+@settings(max_examples=50)
 def test_an_interval_holds_the_truth_and_shrinks(n: int, d: int, rate: float) -> None:
     """The true ratio, 1, lies inside; more samples or a larger rate make the interval narrower."""
     low, high = product_variance_interval(rate, n, d)

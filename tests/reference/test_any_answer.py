@@ -40,18 +40,21 @@ def seq(*items: Value, kind: str = "tuple") -> Seq:
 
 
 NUMBERS: list[Value] = [
-    None, True, 0, 1, -1, 10**400, -(2**64), 0.0, -0.0, 1.0, 0.25, 1024.0, 5e-324, 1.7e308, math.nan, math.inf, -math.inf,
-    1j, complex(math.nan, 0), "", "1.0", "\x00{got}", Opaque(kind="ellipsis"), Opaque(kind="set"),
+    None, True, 0, 1, -1, 10**400, -(2**64), 0.0, -0.0, 1.0, 0.25, 1024.0, 5e-324, 1.7e308, math.nan, math.inf,
+    -math.inf, 1j, complex(math.nan, 0), "", "1.0", "\x00{got}", Opaque(kind="ellipsis"), Opaque(kind="set"),
     array(1.0, "scalar"), array(np.float32(0.5), "scalar"), array(np.int64(3), "scalar"), array(True, "scalar"),
     array(np.float16(np.inf), "scalar"), array(1 + 1j, "scalar"),
 ]  # fmt: skip
 ARRAYS: list[Value] = [
     array(np.empty(0)), array(np.zeros(1)), array(np.arange(8)), array(np.arange(8.0)[::-1]), array(np.arange(11)),
-    array(np.full((2, 3), 1 / 3)), array(np.full((2, 3, 3), np.nan)), array(np.ones((2, 3, 12))), array(np.eye(4) * 1e300),
+    array(np.full((2, 3), 1 / 3)), array(np.full((2, 3, 3), np.nan)), array(np.ones((2, 3, 12))),
+    array(np.eye(4) * 1e300),
     array(np.zeros((2, 8), np.int8)), array(np.ones((2, 2), complex) * 1j), array(np.ones((2, 3), np.float16)),
-    array(np.array([True, False])), array(np.ones((1,) * 10)), array(np.zeros((0, 3, 3))), array(np.arange(4, dtype=np.uint64)),
+    array(np.array([True, False])), array(np.ones((1,) * 10)), array(np.zeros((0, 3, 3))),
+    array(np.arange(4, dtype=np.uint64)),
     array(np.full((2, 3), -np.inf, np.float32)), array(np.array([5e-324, 1e308, -1e308, 0])),
-    Array(dtype="<f8", shape=(2, 3), data=b"", clipped=True), Array(dtype="<f8", shape=(10**9, 10**9), data=b"", clipped=True),
+    Array(dtype="<f8", shape=(2, 3), data=b"", clipped=True),
+    Array(dtype="<f8", shape=(10**9, 10**9), data=b"", clipped=True),
 ]  # fmt: skip
 LEAF = st.sampled_from(NUMBERS + ARRAYS) | st.integers(0, 12) | st.floats(-3, 3)
 KINDS = st.sampled_from(["tuple", "list", "Result"])
@@ -80,7 +83,10 @@ FAILURES = [
     Outcome(call="", kind="out_of_memory"),
 ]
 SHAPES = st.sampled_from(
-    [(), (1,), (3,), (4,), (8, 4), (4, 8), (9, 4), (16,), (8, 16), (100, 3), (50, 7), (2, 5, 3), (0, 3), (64,), (8, 64), (2, 8, 4)]
+    [
+        (), (1,), (3,), (4,), (8, 4), (4, 8), (9, 4), (16,), (8, 16), (100, 3), (50, 7), (2, 5, 3), (0, 3), (64,),
+        (8, 64), (2, 8, 4),
+    ]
 )  # fmt: skip
 METHODS = st.sampled_from(["randn", "standard_normal", "normal", "uniform"])
 
@@ -156,8 +162,11 @@ def test_any_answer_can_be_judged(task: str) -> None:
 
 
 WORDS = st.sampled_from(
-    ["raw", "scaled", "entropy", "order", "argsort", "True", "d_k", "1024", "256", "|", "=", "[", "]", "\n", "nan", "1e400",
-     "-1.5e-5", "1027.900", "1.0038", "1.0787", "0 1 2 3 4 5 6 7", "[7 6 5 4 3 2 1 0]", "np.float64(1.234)", "\x00", "٣٤٥"]
+    [
+        "raw", "scaled", "entropy", "order", "argsort", "True", "d_k", "1024", "256", "|", "=", "[", "]", "\n", "nan",
+        "1e400", "-1.5e-5", "1027.900", "1.0038", "1.0787", "0 1 2 3 4 5 6 7", "[7 6 5 4 3 2 1 0]", "np.float64(1.234)",
+        "\x00", "٣٤٥",
+    ]
 )  # fmt: skip
 PRINTED = st.lists(WORDS | st.floats().map(str), max_size=12).map(" ".join)
 NAMES = st.sampled_from(

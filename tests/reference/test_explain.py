@@ -59,13 +59,13 @@ def q_then_k(n: int, d: int) -> Made:
 def interleaved(n: int, d: int) -> Made:
     """A query and its key for each sample."""
     rows = [normal(d) for _ in range(2 * n)]
-    return rows, np.var([q @ k for q, k in zip(rows[::2], rows[1::2], strict=True)])
+    return rows, float(np.var([q @ k for q, k in zip(rows[::2], rows[1::2], strict=True)]))
 
 
 def all_queries_first(n: int, d: int) -> Made:
     """All queries row by row, then all keys."""
     rows = [normal(d) for _ in range(2 * n)]
-    return rows, np.var([q @ k for q, k in zip(rows[:n], rows[n:], strict=True)])
+    return rows, float(np.var([q @ k for q, k in zip(rows[:n], rows[n:], strict=True)]))
 
 
 def blocks(n: int, d: int) -> Made:
@@ -447,11 +447,6 @@ PAIRS = (
     query_beside, query_out_of_a_table, last_of_a_table, two_in_one, slices_of_wider_draws, key_by_key,
     number_by_number, one_long_vector, after_other_widths, before_other_widths, third_repeat,
 )  # fmt: skip
-GENERATORS: dict[str, Callable[..., Any]] = {
-    "RandomState": lambda *shape: np.random.RandomState(sum(shape) + 42).randn(*shape),
-    "default_rng": np.random.default_rng(42).standard_normal,
-    "one stream": lambda *shape: normal(*shape),
-}
 
 
 def drawer(name: str) -> Callable[..., Any]:

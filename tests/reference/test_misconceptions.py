@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 from grader.api import Drawn, Inputs, Misconception, Observation
+from grader.core.catalogue import placeholders
 from grader.core.misconceptions import agrees, explains
 from grader.course import find_course, load_assignment
-from reference.attention.misconceptions import BOOK
+from reference.attention.misconceptions import BOOK, SAID_BY_CHECKS
 
 ASSIGNMENT = load_assignment(find_course())
 CHECKS: Any = ASSIGNMENT.checks
@@ -208,3 +210,37 @@ def test_what_is_right_is_no_mistake(question: str) -> None:
         seen = [observed(args, kwargs, right(question, args, kwargs)) for args, kwargs in given]
 
         assert Rivals(question, given).explain(seen) == []
+
+
+PARTS = ("title", "text", "next", "hint1", "hint2", "hint3")
+NAMES = (*(entry.id for entry in ENTRIES), *SAID_BY_CHECKS)
+EMPTY_WORDS = re.compile(r"\b(simply|just|obviously|easy|easily|clearly|of course)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_mistake_has_its_six_texts(name: str) -> None:
+    """They are there, fit on a page, need no parameter, and talk to nobody from above."""
+    texts = {part: ASSIGNMENT.texts[f"misconception.{name}.{part}"] for part in PARTS}
+    said = " ".join(texts[part] for part in ("text", "hint1", "hint2", "hint3"))
+
+    assert 50 <= len(said.split()) <= 170
+    assert not any(placeholders(text) for text in texts.values())
+    assert [text for text in texts.values() if EMPTY_WORDS.search(text)] == []
+    # A title is a name; a message is whole sentences; a hint goes on after its heading; the line is code.
+    assert not texts["title"].endswith(".")
+    assert texts["text"][0].isupper()
+    assert all(texts[part].endswith(".") and not texts[part][0].isupper() for part in ("next", "hint1", "hint2"))
+    assert texts["hint3"].startswith("`") and texts["hint3"].endswith("`")
+
+
+def test_no_text_is_of_a_mistake_that_isn_t_there() -> None:
+    """Every text of a misconception belongs to an entry, or to a mistake that a check sees by itself."""
+    named = {key.split(".")[1] for key in ASSIGNMENT.texts if key.startswith("misconception.")}
+
+    assert named == set(NAMES)
+
+
+def test_ids_are_short_words() -> None:
+    """They stand in result files and tables."""
+    assert [name for name in NAMES if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+){0,4}", name)] == []
+    assert len(set(NAMES)) == len(NAMES)

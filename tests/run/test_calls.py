@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,21 @@ STAYS = frozenset(
 """What changes the process for good: these get one of their own, the others share theirs while it lives."""
 
 
+LATER = frozenset(
+    {
+        *("a lock", "os._exit(7)", "os.abort", "a kill", "an error whose text never ends", "half a frame"),
+        *("a forged reply that isn't one", "a forged reply that claims our own fault", "ignored signals and a loop"),
+        *("a replaced numpy", "closed streams", "an exit handler", "a collector that raises", "a thread left running"),
+    }
+)
+"""Much like others of the table: left to the tests that may take longer."""
+
+
+def marked(titles: Iterable[str]) -> list[Any]:
+    """Return parameters, the later ones marked as slow."""
+    return [pytest.param(title, marks=pytest.mark.slow if title in LATER else (), id=title) for title in titles]
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """Return an arena with all bodies as functions."""
@@ -178,7 +194,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 
 @LINUX
-@pytest.mark.parametrize("title", [title for title in CALLS if title not in STAYS])
+@pytest.mark.parametrize("title", marked(title for title in CALLS if title not in STAYS))
 def test_a_call_costs_itself_only(title: str, shared: Arena) -> None:
     """What one function does is its own failure; another function is then called as ever."""
     check_call(shared, f"bad_{list(CALLS).index(title)}", *CALLS[title][1:])
@@ -186,7 +202,7 @@ def test_a_call_costs_itself_only(title: str, shared: Arena) -> None:
 
 @LINUX
 @pytest.mark.usefixtures("nothing_stays")
-@pytest.mark.parametrize("title", sorted(STAYS))
+@pytest.mark.parametrize("title", marked(sorted(STAYS)))
 def test_a_changed_process_costs_nobody_else(title: str) -> None:
     """The same holds for what changes the process for good."""
     body, kind, failure = CALLS[title]

@@ -176,7 +176,7 @@ TRANSCRIPTS = st.builds(
 
 
 @given(TRANSCRIPTS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_a_transcript_comes_back_exactly(written: Transcript) -> None:
     """Whatever a transcript holds, it comes back with every bit, and the same one gives the same bytes."""
     raw = dump_transcript(written)
