@@ -142,7 +142,7 @@ CHECKS = (
         rate=2.5e-9,
         times=17,
         why="Mean 1e-9 exactly, distribution function at most 1e-9 (Massart), variance below 1e-15; in three "
-        "variance calls, eight sweeps, three rankings and a notebook's three exercises. Mostly it costs a review, not a point.",
+        "variance calls, eight sweeps, three rankings and a notebook's three exercises. Mostly it costs a review only.",
     ),
     Check(
         name="entropy: the mean of many calls is the population's",

@@ -48,7 +48,10 @@ DRAW_3 = (
 LOOP_2 = SEED + "for d_k in [4, 16, 64, 256]:\n    q = np.random.randn(d_k); Kmat = np.random.randn(8, d_k)\n"
 
 RIGHT = {
-    "variance-printed-few": ("variance", [DRAW_1.format(n=1500) + "print(f'raw {scores.var():.3f} scaled {(scores/32).var():.4f}')"]),
+    "variance-printed-few": (
+        "variance",
+        [DRAW_1.format(n=1500) + "print(f'raw {scores.var():.3f} scaled {(scores/32).var():.4f}')"],
+    ),
     "variance-lesson-names-many": (
         "variance",
         [DRAW_1.format(n=6000) + "raw_var = scores.var()\nscaled_var = (scores / np.sqrt(d_k)).var()"],
@@ -63,24 +66,37 @@ RIGHT = {
     ),
     "variance-one-draw-of-both": (
         "variance",
-        ["rng = np.random.default_rng(3)\nX = rng.standard_normal((2, 1200, 1024))", "s = (X[0] * X[1]).sum(-1)\nprint(s.var(), (s / 32).var())"],
+        [
+            "rng = np.random.default_rng(3)\nX = rng.standard_normal((2, 1200, 1024))",
+            "s = (X[0] * X[1]).sum(-1)\nprint(s.var(), (s / 32).var())",
+        ],
     ),
-    "entropy-printed": ("entropy", [LOOP_2 + "    p = softmax(Kmat @ q)\n    print(d_k, f'{-np.sum(p * np.log(p + 1e-12)):.4f}')"]),
+    "entropy-printed": (
+        "entropy",
+        [LOOP_2 + "    p = softmax(Kmat @ q)\n    print(d_k, f'{-np.sum(p * np.log(p + 1e-12)):.4f}')"],
+    ),
     "entropy-list-shown": (
         "entropy",
-        ["rng = np.random.default_rng(0)\nH = []\nfor d in (4, 16, 64, 256):\n    q = rng.standard_normal(d)\n"
-         "    K = rng.standard_normal((8, d))\n    p = softmax(K @ q)\n    H.append(-(p * np.log(p + 1e-12)).sum())\nH"],
+        [
+            "rng = np.random.default_rng(0)\nH = []\nfor d in (4, 16, 64, 256):\n    q = rng.standard_normal(d)\n"
+            "    K = rng.standard_normal((8, d))\n    p = softmax(K @ q)\n    H.append(-(p * np.log(p + 1e-12)).sum())\nH"
+        ],
     ),
     "entropy-mean-over-draws": (
         "entropy",
-        [SEED + "entropies = []\nfor d in (4, 16, 64, 256):\n    hs = []\n    for _ in range(20):\n"
-         "        q = np.random.randn(d); K = np.random.randn(8, d)\n        p = softmax(K @ q)\n"
-         "        hs.append(-np.sum(p * np.log(p + 1e-12)))\n    entropies.append(np.mean(hs))"],
+        [
+            SEED + "entropies = []\nfor d in (4, 16, 64, 256):\n    hs = []\n    for _ in range(20):\n"
+            "        q = np.random.randn(d); K = np.random.randn(8, d)\n        p = softmax(K @ q)\n"
+            "        hs.append(-np.sum(p * np.log(p + 1e-12)))\n    entropies.append(np.mean(hs))"
+        ],
     ),
     "ranking-printed-arrays": ("ranking", [DRAW_3 + "print(np.argsort(softmax(raw)), np.argsort(softmax(scaled)))"]),
-    "ranking-numpy-2-list": ("ranking", [DRAW_3 + "print(list(np.argsort(softmax(raw))))\nprint(list(np.argsort(softmax(scaled))))"]),
+    "ranking-numpy-2-list": (
+        "ranking",
+        [DRAW_3 + "print(list(np.argsort(softmax(raw))))\nprint(list(np.argsort(softmax(scaled))))"],
+    ),
     "ranking-variables": ("ranking", [DRAW_3 + "a = np.argsort(softmax(raw)); b = np.argsort(softmax(scaled))"]),
-}  # fmt: skip
+}
 
 REVIEW = {
     "ranking-true-only": (
@@ -151,10 +167,12 @@ def graded(folder: Path, cells: list[str], seed: int = 1) -> Result:
 
 
 def task_of(result: Result, name: str) -> TaskResult:
+    """Return the task of that id."""
     return next(task for task in result.tasks if task.id == name)
 
 
 def reviews(task: TaskResult) -> list[str]:
+    """Return the texts of what asks for a review."""
     return [note.text for criterion in task.criteria for note in criterion.finding.notes if note.kind == "review"]
 
 

@@ -80,7 +80,7 @@ def law_of_sum(d: int, terms: int) -> tuple[Doubles, Doubles]:
         reached = edges[: int(80 * scale / width) + 2]
         beyond[: reached.size] += weight * special.erfc(np.sqrt(reached / (2 * scale)))
     law = np.fft.irfft(np.fft.rfft(-np.diff(beyond), 2 * cells) ** terms, 2 * cells)
-    return np.arange(2 * cells) * width + terms * width / 2, law
+    return np.asarray(np.arange(2 * cells) * width + terms * width / 2, dtype=np.float64), law
 
 
 @pytest.mark.parametrize("where", ["exact", "shown", "seed"])
@@ -152,7 +152,7 @@ def test_the_limits_of_the_entropies_follow_from_their_law(d: int) -> None:
     width = edges[1]
     at = edges[:-1] + width / 2
 
-    def many(weights: Doubles, step: float) -> tuple[Doubles, Doubles]:
+    def many(weights: npt.NDArray[Any], step: float) -> tuple[Doubles, Doubles]:
         size = 1 << (weights.size * calls).bit_length()
         summed = np.fft.irfft(np.fft.rfft(weights, size) ** calls, size)
         return np.arange(size) * step / calls + step / 2, summed
@@ -176,7 +176,7 @@ def test_the_limits_of_the_entropies_follow_from_their_law(d: int) -> None:
 
 @pytest.mark.parametrize("d", [4, 16, 64, 256])
 def test_simulated_entropies_stay_within_their_limits(d: int) -> None:
-    """None of 10,000 honest programs leaves the limits, and limits at three standard errors fail as many as expected."""
+    """None of 10,000 honest programs leaves the limits; limits at three standard errors fail as many as expected."""
     population, calls = rates.POPULATION[d], rates.ENTROPY_CALLS
     tables = honest_entropies(d, 10_000 * calls, seed=2).reshape(-1, calls)
     means, scatter = tables.mean(axis=1), tables.std(axis=1)
