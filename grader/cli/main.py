@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ COMMANDS = {"start": "grader.cli.start", "regrade": "grader.cli.regrade", "check
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _end_as_by_keyboard()
     _mend_streams()
     try:
         code = _run(words)
@@ -70,3 +72,12 @@ def _settle_output() -> None:
     except OSError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _end_as_by_keyboard() -> None:
+    """Let a closed terminal or a polite kill end us as Ctrl-C does: with the worker ended and its folder removed."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            # Only the main thread may; elsewhere whoever called us decides.
+            with contextlib.suppress(ValueError):
+                signal.signal(getattr(signal, name), signal.default_int_handler)

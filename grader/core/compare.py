@@ -138,7 +138,9 @@ def compare(
     allowed = _tolerance(expected, strict)
     if bool(np.all(error <= allowed)):
         used = float(np.max(error / allowed)) if error.size else 0.0
-        return Verdict(passed=True, notes=verdict.notes, used=used)
+        coarse = strict > input_unit and not bool(np.all(error <= _tolerance(expected, input_unit)))
+        notes = (Note(text="engine.note.single_precision", params=(("name", name),)),) if coarse else ()
+        return Verdict(passed=True, notes=(*verdict.notes, *notes), used=used)
     if strict < SINGLE and bool(np.all(error <= _tolerance(expected, SINGLE))):
         note = Note(text="engine.note.single_precision", params=(("name", name),))
         return Verdict(passed=True, notes=(*verdict.notes, note))

@@ -50,7 +50,11 @@ def to_python(value: Value) -> object:
         case Array():
             if value.clipped or value.dtype not in DTYPES or len(value.data) != byte_count(value):
                 return Opaque(kind=f"{value.kind} of shape {value.shape}")
-            array: npt.NDArray[np.generic] = np.frombuffer(value.data, dtype=value.dtype).reshape(value.shape)
+            try:
+                array: npt.NDArray[np.generic] = np.frombuffer(value.data, dtype=value.dtype).reshape(value.shape)
+            except ValueError:
+                # The product is right and the shape is none: negative, too many axes, or vast beside a zero.
+                return Opaque(kind=f"{value.kind} of shape {value.shape}")
             return array[()] if value.kind == "scalar" and array.ndim == 0 else array
         case Seq(kind="list"):
             return [to_python(item) for item in value.items]

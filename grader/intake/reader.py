@@ -87,7 +87,7 @@ def _read(path: Path) -> tuple[bytes | None, str]:
         if stat.S_ISDIR(mode):
             raise UsageError(
                 f"'{shown}' is a folder, not a file.",
-                hint="To grade all the files of a folder, use: grade batch FOLDER",
+                hint="Give the path of one file, .py or .ipynb.",
             )
         _kind(path.name)
         if not stat.S_ISREG(mode):

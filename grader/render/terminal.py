@@ -75,6 +75,10 @@ class _Writer:
         lines = [*self._head(), "", *self._rows()]
         for text in self._view.notes:
             lines += ["", *self._labelled("note", text, indent=2)]
+        for task in self._view.in_order:
+            if task.status.id is Status.PASSED:
+                for text in task.notes[:1]:
+                    lines += ["", *self._labelled("note", text, indent=2)]
         focus = next((task for task in self._view.tasks if task.id == self._view.focus), None)
         if focus is not None:
             lines += ["", self._styled(self._clean(focus.function), _BOLD), *self._details(focus)]

@@ -20,6 +20,7 @@ from . import (
     wrong_softmax_large,
     wrong_softmax_values,
     wrong_variance,
+    wrong_weights,
 )
 from .book import BOOK
 
@@ -31,6 +32,7 @@ PARTS = (
     wrong_softmax_large,
     wrong_scales,
     wrong_scores,
+    wrong_weights,
     wrong_out,
     wrong_shapes,
     wrong_variance,

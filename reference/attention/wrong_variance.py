@@ -16,6 +16,7 @@ __all__: list[str] = []
 Drawings = Sequence[Drawn]
 
 UNIFORM = ("rand", "random", "random_sample", "uniform")
+MOVES = ((1, 0.0), (1, 0.5), (2, 0.5))
 MAX_BLOCKS = 16
 
 
@@ -56,15 +57,8 @@ def _odd_pairs(drawn: Drawings, d: int, *methods: str) -> Iterator[Array]:
     blocks = _blocks(drawn, d, *methods, normal=False)
     for Q, K in zip(blocks[::2], blocks[1::2], strict=False):
         if Q.shape == K.shape:
-            yield from ((change(Q) * change(K)).sum(axis=1) for change in (lambda x: x, _centred, _doubled))
-
-
-def _centred(x: Array) -> Array:
-    return np.asarray(x - 0.5)
-
-
-def _doubled(x: Array) -> Array:
-    return np.asarray(2 * x - 1)
+            # As they are, and brought to the mean 0 afterwards.
+            yield from ((factor * (Q - mean) * factor * (K - mean)).sum(axis=1) for factor, mean in MOVES)
 
 
 # ---------------------------------------------------------------------- another statistic

@@ -179,7 +179,7 @@ def test_the_unit_of_an_answer(dtype: str, unit: float) -> None:
         pytest.param("f8", DOUBLE, 10 * SINGLE, False, [], id="double, wrong"),
         pytest.param("f8", SINGLE, 7 * SINGLE, True, [], id="single inputs"),
         pytest.param("f8", SINGLE, 10 * SINGLE, False, [], id="single inputs, wrong"),
-        pytest.param("f4", DOUBLE, 7 * SINGLE, True, [], id="single answer"),
+        pytest.param("f4", DOUBLE, 7 * SINGLE, True, ["engine.note.single_precision"], id="single answer"),
         pytest.param("f4", DOUBLE, 10 * SINGLE, False, [], id="single answer, wrong"),
         pytest.param("f2", DOUBLE, 2.0**-9, False, [], id="half answer, wrong"),
     ],

@@ -158,6 +158,11 @@ def test_containers_come_back_as_what_they_were(value: Value, python: object) ->
         pytest.param(Array(dtype="<f8", shape=(3,), data=b"\0" * 23), "ndarray of shape (3,)", id="too short"),
         pytest.param(Array(dtype="<f8", shape=(1,), data=b"\0" * 16), "ndarray of shape (1,)", id="too long"),
         pytest.param(Array(dtype="<f8", shape=(10**30,), data=b"\0" * 8), f"ndarray of shape ({10**30},)", id="vast"),
+        pytest.param(Array(dtype="<f8", shape=(-1, -1), data=b"\0" * 8), "ndarray of shape (-1, -1)", id="negative"),
+        pytest.param(
+            Array(dtype="<f8", shape=(0, 2**62, 4), data=b""), f"ndarray of shape (0, {2**62}, 4)", id="vast none"
+        ),
+        pytest.param(Array(dtype="<f8", shape=(1,) * 65, data=b"\0" * 8), f"ndarray of shape {(1,) * 65}", id="axes"),
         pytest.param(Array(dtype="|O8", shape=(1,), data=b"\0" * 8), "ndarray of shape (1,)", id="objects"),
         pytest.param(Array(dtype="<M8[s]", shape=(1,), data=b"\0" * 8), "ndarray of shape (1,)", id="dates"),
         pytest.param(Array(dtype="<c32", shape=(), data=b"\0" * 32, kind="x"), "x of shape ()", id="no such complex"),
