@@ -43,7 +43,8 @@ def run(words: Sequence[str]) -> int:
     beside = options.path.with_name(f"{Path(transcript.name).stem}-report.html")
     shown = Shown(
         out=options.out,
-        path=options.path,
+        # The transcript isn't what is graded again: the submission is, wherever it lies now.
+        path=Path(transcript.name),
         options=course_options(options.course, options.assignment),
         beside=beside,
         format=options.format,
