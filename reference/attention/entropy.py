@@ -45,7 +45,8 @@ SWEEPS = tuple(f"draws/{index}" for index in range(6))
 CLOSE = 1e-6
 """Agreement with the draws' entropy: an epsilon of up to 1e-7 inside the logarithm stays within it."""
 
-ROUNDED = 1e-4
+SINGLE = 1e-4
+"""Relative agreement of an entropy that was calculated in float32: relative, so that none near 0 is let through."""
 MAX_EXPLAINED = 8
 """Pairs a width that a misconception may use: with more, some pair explains anything."""
 
@@ -201,6 +202,8 @@ class Entropy:
             notes.append(Note(text="entropy.note.mapping"))
         if any("rounded" in sweep.agreement for sweep in sweeps):
             notes.append(Note(text="note.rounded"))
+        if any("single" in sweep.agreement for sweep in sweeps):
+            notes.append(Note(text="note.single"))
         if all([r.value for r in sweep.numbers] == [r.value for r in sweeps[0].numbers] for sweep in sweeps[1:]):
             notes.append(Note(text="note.seed_ignored"))
         if all("mean" in sweep.agreement for sweep in sweeps):
@@ -267,7 +270,11 @@ def _agreement(value: float, candidates: Doubles, tried: int, places: int | None
         return "mean"
     if tried * CLOSE < 1e-2 and float(errors.min()) <= CLOSE * max(1.0, abs(value)):
         return "exact"
-    if places is not None and places >= 3 and tried <= 64 and float(errors.min()) <= 0.500001 * 10.0**-places:
+    # Tried few: the pairs that were meant, and means over them.
+    few = errors if tried <= 64 else errors[tried:]
+    if few.size and float(few.min()) <= CLOSE + SINGLE * abs(value):
+        return "single"
+    if places is not None and places >= 3 and few.size and float(few.min()) <= 0.500001 * 10.0**-places:
         return "rounded"
     return ""
 
