@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
-from grader.core.find import find_function, inputs_of
+from grader.core.find import LOAD, find_function, inputs_of
 from grader.core.follow import better, to_follow
 from grader.core.loading import loading_notes
 from grader.core.observed import Inputs, Observed
@@ -62,7 +62,7 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
         if written is not None:
             return written
         nothing_ran = transcript.intake_trouble or not any(outcome.callables for outcome in transcript.outcomes)
-        stopped = any(outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith("load/"))
+        stopped = any(outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith(LOAD))
         text = (
             "engine.task.never_reached"
             if nothing_ran and (stopped or transcript.intake_trouble)

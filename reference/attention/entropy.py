@@ -29,6 +29,7 @@ from grader.api import (
 
 from . import explain
 from .freeform import read_entropy
+from .made import call_snippet
 from .misconceptions import BOOK
 from .rates import ENTROPY_CALLS, ENTROPY_SLACK, POPULATION
 from .reading import Read, decimals_of, read_entropies
@@ -117,7 +118,7 @@ class Entropy:
                     misconceptions=(known,) if known else (),
                     params=problem[1],
                     calls=(sweep.seen.id,),
-                    snippet=_snippet(sweep.seen),
+                    snippet=call_snippet("entropy_sweep", sweep.seen),
                 )
         right = [all(sweep.agreement[i] for sweep in sweeps) for i in range(len(WIDTHS))]
         if all(right):
@@ -153,7 +154,7 @@ class Entropy:
             calls=(sweep.seen.id,),
             misconceptions=(misconception,) if misconception else (),
             evidence=(_table(sweep), _chart(sweep)),
-            snippet=_snippet(sweep.seen),
+            snippet=call_snippet("entropy_sweep", sweep.seen),
         )
 
     def _arguments(self, usual_explained: bool, usual_known: bool, sweeps: list[_Sweep]) -> Finding:
@@ -177,7 +178,7 @@ class Entropy:
                     params=params,
                     calls=(sweep.seen.id,),
                     misconceptions=tuple(re.findall(r"misconception\.(\w+)\.text", text)),
-                    snippet=_snippet(sweep.seen),
+                    snippet=call_snippet("entropy_sweep", sweep.seen),
                 )
         return Finding(criterion=criterion, status=Status.PASSED)
 
@@ -313,8 +314,3 @@ def _chart(sweep: _Sweep) -> Chart:
     x = tuple(float(d) for d in sweep.d_ks)
     yours = Line(label="entropy.chart.yours", role="yours", x=x, y=tuple(read.value for read in sweep.numbers))
     return Chart(id="entropy.chart", lines=(yours,), band=BAND, log_x=True)
-
-
-def _snippet(seen: Seen) -> str:
-    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_ks", "n_keys", "seed"))
-    return f"print(entropy_sweep({arguments}))"

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from grader.api import (
     CellSeen,
@@ -27,6 +26,7 @@ from grader.api import (
 from . import explain
 from .misconceptions import BOOK
 from .rates import INTERVAL
+from .reading import forms_of
 
 __all__ = ["read_entropy", "read_ranking", "read_variance"]
 
@@ -230,7 +230,7 @@ def read_ranking(cells: Sequence[CellSeen], d: int = 256) -> Iterator[Finding]:
         found, tried = explain.orders(drawn, d, KEYS)
         orders = _orders(window)
         for order in found[:64]:
-            forms = [tuple(form) for form in _forms(order)]
+            forms = [tuple(map(int, form)) for form in forms_of(order).values()]
             seen = [o for o in orders if o in forms]
             if len(seen) >= 2 and tried <= 64:
                 yield Finding(criterion="ranking/draws", status=Status.PASSED)
@@ -286,11 +286,6 @@ def _orders(window: Sequence[CellSeen]) -> list[tuple[int, ...]]:
             else:
                 at += 1
     return found
-
-
-def _forms(order: npt.NDArray[np.intp]) -> list[list[int]]:
-    ranks = np.argsort(order)
-    return [list(map(int, form)) for form in (order, order[::-1], ranks, len(order) - 1 - ranks)]
 
 
 def _true(values: Iterable[object]) -> bool:

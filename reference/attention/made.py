@@ -10,7 +10,20 @@ import numpy.typing as npt
 
 from grader.api import DOUBLE, SINGLE, Finding, Inputs, Note, Seen, Status, Verdict
 
-__all__ = ["Made", "changed", "distinct", "literal", "named", "normal", "qkv", "single", "trouble", "unit", "wrong"]
+__all__ = [
+    "Made",
+    "call_snippet",
+    "changed",
+    "distinct",
+    "literal",
+    "named",
+    "normal",
+    "qkv",
+    "single",
+    "trouble",
+    "unit",
+    "wrong",
+]
 
 Array = npt.NDArray[np.generic]
 
@@ -86,6 +99,12 @@ def named(findings: list[Finding], misconception: str) -> list[Finding]:
     at = next(i for i, finding in enumerate(findings) if finding.status in (Status.FAILED, Status.PARTIAL))
     said = replace(findings[at], text=f"misconception.{misconception}.text", misconceptions=(misconception,))
     return [*findings[:at], said, *findings[at + 1 :]]
+
+
+def call_snippet(function: str, seen: Seen) -> str:
+    """Return the line that makes a call again whose arguments were all given by name."""
+    arguments = ", ".join(f"{name}={value}" for name, value in seen.kwargs.items())
+    return f"print({function}({arguments}))"
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

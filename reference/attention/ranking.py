@@ -26,9 +26,10 @@ from grader.api import (
 
 from . import explain
 from .freeform import read_ranking
+from .made import call_snippet
 from .misconceptions import BOOK
 from .rates import COINCIDENCE, RANKING_CALLS, RANKING_DIFFERENT
-from .reading import read_order
+from .reading import forms_of, read_order
 
 __all__ = ["Ranking"]
 
@@ -78,7 +79,7 @@ class Ranking:
                         text=problem[0] if criterion == "draws" else "",
                         params=problem[1] if criterion == "draws" else (),
                         calls=(answer.seen.id,),
-                        snippet=_snippet(answer.seen) if criterion == "draws" else "",
+                        snippet=call_snippet("compare_rankings", answer.seen) if criterion == "draws" else "",
                     )
                 return
         bad_form = next((answer for answer in answers if answer.first is None or answer.second is None), None)
@@ -111,7 +112,7 @@ class Ranking:
                 misconceptions=(known,) if known else (),
                 params=params,
                 calls=(bad.seen.id,),
-                snippet=_snippet(bad.seen),
+                snippet=call_snippet("compare_rankings", bad.seen),
             )
         yield Finding(criterion="ranking/form", status=Status.FAILED, text=text, params=params, calls=(bad.seen.id,))
 
@@ -134,7 +135,7 @@ class Ranking:
             params=(("got", _text(answer.first_order)),),
             calls=(answer.seen.id,),
             evidence=(_table(answer),),
-            snippet=_snippet(answer.seen),
+            snippet=call_snippet("compare_rankings", answer.seen),
         )
 
     def _equal(self, answers: list[_Answer], more: list[_Answer]) -> Finding:
@@ -155,7 +156,7 @@ class Ranking:
             params=(("first", _text(wrong.first_order)), ("second", _text(wrong.second_order))),
             calls=(wrong.seen.id,),
             evidence=(_table(wrong),),
-            snippet=_snippet(wrong.seen),
+            snippet=call_snippet("compare_rankings", wrong.seen),
         )
 
 
@@ -214,7 +215,7 @@ class _Answer:
     def _match(self) -> None:
         found, self.tried = explain.orders(self.seen.drawn, self.d, self.n)
         for order in found:
-            for form, expected in _forms(order).items():
+            for form, expected in forms_of(order).items():
                 for which, got in (("first", self.first), ("second", self.second)):
                     if got is not None and np.array_equal(got, expected):
                         self.matches[which] = True
@@ -225,12 +226,6 @@ def _floats(answer: _Answer) -> bool:
     """Whether a pair of real numbers' arrays came back: weights or scores in place of their order."""
     value = answer.seen.value
     return isinstance(value, (list, tuple)) and all(isinstance(v, np.ndarray) and v.dtype.kind == "f" for v in value)
-
-
-def _forms(order: Order) -> dict[str, Order]:
-    """The ways to write one ranking: from the smallest, from the largest, and as ranks of the positions."""
-    ranks = np.argsort(order)
-    return {"order": order, "reversed": order[::-1], "ranks": ranks, "reversed ranks": len(order) - 1 - ranks}
 
 
 def _chance(answers: list[_Answer]) -> float:
@@ -266,11 +261,6 @@ def _text(order: Order) -> str:
 def _table(answer: _Answer) -> Table:
     rows = (("without scale", _text(answer.first_order)), ("with scale", _text(answer.second_order)))
     return Table(caption="ranking.table", header=("ranking.table.which", "ranking.table.order"), rows=rows)
-
-
-def _snippet(seen: Seen) -> str:
-    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_keys", "seed"))
-    return f"print(compare_rankings({arguments}))"
 
 
 def _explain(answers: list[_Answer]) -> str:

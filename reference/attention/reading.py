@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from grader.api import Pairs
 
-__all__ = ["Read", "decimals_of", "read_entropies", "read_numbers", "read_order"]
+__all__ = ["Read", "decimals_of", "forms_of", "read_entropies", "read_numbers", "read_order"]
 
 MAX_LENGTH = 64
 
@@ -94,3 +94,9 @@ def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
     if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(n)):
         return None
     return array.astype(np.intp)
+
+
+def forms_of(order: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
+    """The ways to write one ranking: from the smallest, from the largest, and as ranks of the positions."""
+    ranks = np.argsort(order)
+    return {"order": order, "reversed": order[::-1], "ranks": ranks, "reversed ranks": len(order) - 1 - ranks}

@@ -31,7 +31,7 @@ from grader.api import (
 
 from . import explain
 from .freeform import read_variance
-from .made import named
+from .made import call_snippet, distinct, named
 from .misconceptions import BOOK
 from .rates import INTERVAL, VARIANCE_CALLS
 from .reading import Read, decimals_of, read_numbers
@@ -104,7 +104,7 @@ class Variance:
                         text=problem[0],
                         params=problem[1],
                         calls=(call.id,),
-                        snippet=_variance_snippet(call),
+                        snippet=call_snippet("measure_variance", call),
                     )
                 return
         exact = [_Measured(call) for call in calls[: len(self.EXACT_CASES)]]
@@ -129,7 +129,7 @@ class Variance:
                 text="misconception.theory_returned.text",
                 misconceptions=("theory_returned",),
                 calls=(call.id,),
-                snippet=_variance_snippet(call),
+                snippet=call_snippet("measure_variance", call),
             )
         drew = all(explain.trustworthy(m.seen.drawn) or m.other_draws for m in exact)
         ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
@@ -144,7 +144,7 @@ class Variance:
                     text="variance.samples",
                     params=(("asked", m.n), ("used", m.samples)),
                     calls=(m.seen.id,),
-                    snippet=_variance_snippet(m.seen),
+                    snippet=call_snippet("measure_variance", m.seen),
                 )
         if all(m.raw_explained for m in exact):
             return Finding(criterion=criterion, status=Status.PASSED)
@@ -169,7 +169,7 @@ class Variance:
         explained = all(m.explained(which) for m in exact)
         shown = every[len(exact) :]
         if explained and all(m.inside(which) for m in shown):
-            notes = _distinct([note for m in exact for note in m.value_notes(which)])
+            notes = distinct([note for m in exact for note in m.value_notes(which)])
             picture = evidence if which == "raw" else ()
             return Finding(criterion=criterion, status=Status.PASSED, evidence=picture, notes=notes)
         contradicted = any(m.contradicts(which) for m in exact)
@@ -201,7 +201,7 @@ class Variance:
             params=params,
             calls=(call.seen.id,),
             evidence=evidence,
-            snippet=_variance_snippet(call.seen),
+            snippet=call_snippet("measure_variance", call.seen),
         )
 
     def _inside(self, measured: list[_Measured], which: str) -> bool:
@@ -333,10 +333,6 @@ def _pair_problem(seen: Seen) -> tuple[str, Params] | None:
     return None
 
 
-def _distinct(notes: list[Note]) -> tuple[Note, ...]:
-    return tuple({note.text: note for note in notes}.values())
-
-
 def _with(finding: Finding, evidence: tuple[Table | Chart, ...], notes: tuple[Note, ...]) -> Finding:
     return replace(finding, evidence=evidence, notes=(*finding.notes, *notes))
 
@@ -370,11 +366,6 @@ def _variance_chart(every: list[_Measured]) -> Chart:
     last = every[-1]
     params = (("d", last.d), ("raw", f"{last.raw:.4g}"), ("scaled", f"{last.scaled:.4g}"))
     return Chart(id="variance.chart", lines=lines, log_x=True, log_y=True, params=params)
-
-
-def _variance_snippet(seen: Seen) -> str:
-    arguments = ", ".join(f"{name}={seen.kwargs[name]}" for name in ("d_k", "n_samples", "seed"))
-    return f"print(measure_variance({arguments}))"
 
 
 def _explain(exact: list[_Measured]) -> str:
