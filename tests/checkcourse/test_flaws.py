@@ -11,6 +11,8 @@ from grader.checkcourse import Proof, check_assignment
 from grader.cli.main import main
 from grader.course import find_course
 
+pytestmark = pytest.mark.slow  # plain pytest stays below two minutes; .ci/run runs all
+
 SOUND = Path(__file__).parent / "course"
 SPEC, CHECKS, TEXTS = "assignment.toml", "checks.py", "feedback.en.toml"
 SOLUTION, MISTAKES, HANDOUT = "solution.py", "misconceptions.py", "submission.py"

@@ -23,6 +23,8 @@ from tests.cli.shell import (
     without_powers,
 )
 
+pytestmark = pytest.mark.slow  # plain pytest stays below two minutes; .ci/run runs all
+
 
 @LINUX
 def test_a_folder_that_cannot_be_written(empty: Path) -> None:

@@ -16,6 +16,8 @@ from grader.core.misconceptions import agrees, explains
 from grader.course import find_course, load_assignment
 from reference.attention.misconceptions import BOOK, SAID_BY_CHECKS
 
+pytestmark = pytest.mark.slow  # plain pytest stays below two minutes; .ci/run runs all
+
 ASSIGNMENT = load_assignment(find_course())
 CHECKS: Any = ASSIGNMENT.checks
 ENTRIES = tuple(BOOK)

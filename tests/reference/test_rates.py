@@ -16,6 +16,8 @@ from grader.api import Drawn, product_variance_interval
 from grader.core import normality
 from grader.course import find_course, load_assignment
 
+pytestmark = pytest.mark.slow  # plain pytest stays below two minutes; .ci/run runs all
+
 ASSIGNMENT = load_assignment(find_course(), "attention")
 PACKAGE = type(ASSIGNMENT.checks["variance"]).__module__.rpartition(".")[0]
 

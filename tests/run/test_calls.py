@@ -21,6 +21,8 @@ from tests.run.arena import (
     function,
 )
 
+pytestmark = pytest.mark.slow  # plain pytest stays below two minutes; .ci/run runs all
+
 # body of the function, kind of the outcome, kind of its failure
 CALLS: dict[str, tuple[str, str, str]] = {
     "a loop": ("while True: pass", "timed_out", "too_long"),

@@ -16,7 +16,7 @@ from tests.run.arena import (
     script,
 )
 
-pytestmark = pytest.mark.usefixtures("nothing_stays")
+pytestmark = [pytest.mark.usefixtures("nothing_stays"), pytest.mark.slow]
 
 QUICK = {
     ("an error", "notebook"),

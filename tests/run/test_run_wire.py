@@ -59,6 +59,15 @@ def test_arguments_arrive_as_they_were_sent(items: list[object]) -> None:
     assert all(map(same, items, rebuilt))
 
 
+def as_read(item: object) -> object:
+    """What is read of an object: the same, but for the characters that no file format or database takes."""
+    if isinstance(item, str):
+        return clean(item.encode("utf-8", "replace").decode())
+    if isinstance(item, (list, tuple)):
+        return type(item)(map(as_read, item))
+    return item
+
+
 @given(sendable)
 def test_what_the_worker_says_is_what_is_read(item: object) -> None:
     """The worker's encoder and the parent's decoder agree on every value that they both know."""
@@ -71,8 +80,7 @@ def test_what_the_worker_says_is_what_is_read(item: object) -> None:
 
     if "a very large int" in repr(reply.value):
         return
-    expected = json.loads(json.dumps(repr(item)).encode("utf-8", "replace")) if isinstance(item, str) else None
-    assert same(item, to_python(reply.value)) or expected is not None
+    assert same(as_read(item), to_python(reply.value))
 
 
 @pytest.mark.parametrize("readonly", [False, True], ids=["own", "read-only"])
