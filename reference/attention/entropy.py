@@ -88,7 +88,7 @@ class Entropy:
 
     def _open(self, seen: Observed) -> bool:
         """Whether there are four numbers, and a width that no draw explains."""
-        judged = [_Sweep(seen[name]) for name in SWEEPS]
+        judged = _sweeps(seen)
         return all(sweep.complete for sweep in judged) and not all(all(sweep.agreement) for sweep in judged)
 
     def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
@@ -97,13 +97,11 @@ class Entropy:
 
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the two criteria."""
-        sweeps = [_Sweep(seen[name]) for name in SWEEPS]
-        more = [_Sweep(call, explain_draws=False) for call in seen.all_of("seed/")]
+        sweeps = _sweeps(seen)
+        more = [_Sweep(call) for call in seen.all_of("seed/")]
         yield self._draws(sweeps, more)
         usual = all(all(sweep.agreement) for sweep in sweeps)
-        yield self._arguments(
-            usual, sweeps[0].known, [_Sweep(seen[name]) for name in ("arguments/widths", "arguments/keys")]
-        )
+        yield self._arguments(usual, sweeps[0].known, _sweeps(seen, "arguments/widths", "arguments/keys"))
 
     def _draws(self, sweeps: list[_Sweep], more: list[_Sweep]) -> Finding:
         criterion = "entropy/draws"
@@ -215,7 +213,7 @@ class Entropy:
 class _Sweep:
     """One call of ``entropy_sweep`` and what its draws explain."""
 
-    def __init__(self, seen: Seen, *, explain_draws: bool = True) -> None:
+    def __init__(self, seen: Seen) -> None:
         self.seen = seen
         widths = seen.kwargs["d_ks"]
         self.d_ks: tuple[int, ...] = tuple(widths) if isinstance(widths, tuple) else ()
@@ -225,14 +223,17 @@ class _Sweep:
         if seen.returned:
             self.numbers, self.form = read_entropies(seen.value, self.d_ks)
         self.complete = len(self.numbers) == len(self.d_ks) and all(math.isfinite(r.value) for r in self.numbers)
-        self.drew_known = explain_draws and explain.trustworthy(seen.drawn)
+        self.drew_known = False
         self.explained: list[Doubles] = []
         self.agreement: list[str] = [""] * len(self.d_ks)
+
+    def explain(self, places: int | None) -> None:
+        """Compare with what the draws give; ``places`` is to how many decimals the answers are rounded, if they are."""
+        self.drew_known = explain.trustworthy(self.seen.drawn)
         if self.drew_known and self.complete:
-            places = decimals_of([read.value for read in self.numbers])
             skip = 0
             for i, d in enumerate(self.d_ks):
-                values, tried = explain.entropies(seen.drawn, d, self.n, skip)
+                values, tried = explain.entropies(self.seen.drawn, d, self.n, skip)
                 skip += d * (self.n + 1)
                 self.explained.append(values)
                 self.agreement[i] = _agreement(self.numbers[i].value, values, tried, places)
@@ -261,6 +262,19 @@ class _Sweep:
         return None
 
 
+def _sweeps(seen: Observed, *names: str) -> list[_Sweep]:
+    """Read the usual calls, or those of the names, and compare them with their draws.
+
+    To how many decimals a program rounds shows in all usual calls together: in a single one all numbers may end in 0.
+    """
+    usual = [_Sweep(seen[name]) for name in SWEEPS]
+    places = decimals_of([read.value for sweep in usual if sweep.complete for read in sweep.numbers])
+    sweeps = [_Sweep(seen[name]) for name in names] if names else usual
+    for sweep in sweeps:
+        sweep.explain(places)
+    return sweeps
+
+
 def _agreement(value: float, candidates: Doubles, tried: int, places: int | None) -> str:
     """Say how one of the candidates agrees with ``value``: "exact", "mean", "rounded", or "" if none does."""
     if not candidates.size:
@@ -273,11 +287,11 @@ def _agreement(value: float, candidates: Doubles, tried: int, places: int | None
         return "exact"
     # Tried few: the pairs that were meant, and means over them.
     few = errors if tried <= 64 else errors[tried:]
-    if few.size and float(few.min()) <= CLOSE + SINGLE * abs(value):
-        return "single"
-    if places is not None and places >= 3 and few.size and float(few.min()) <= 0.500001 * 10.0**-places:
+    nearest = float(few.min()) if few.size else math.inf
+    # Rounded first: to four decimals is as near as single precision, and its note says what was done.
+    if places is not None and places >= 3 and nearest <= 0.5 * 10.0**-places + CLOSE + SINGLE * abs(value):
         return "rounded"
-    return ""
+    return "single" if nearest <= CLOSE + SINGLE * abs(value) else ""
 
 
 def _explain(sweeps: list[_Sweep]) -> str:
