@@ -10,6 +10,7 @@ import numpy as np
 from grader import __version__
 from grader.core.assignment import Assignment
 from grader.core.judge import judge, needs_cells
+from grader.core.memory import Memory
 from grader.core.observed import STAND_IN
 from grader.core.plan import plan
 from grader.core.score import conclude
@@ -30,15 +31,16 @@ def grade(assignment: Assignment, submission: Submission, seed: int, scratch: Sc
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
-    transcript, resolved = run(assignment, submission, seed, scratch)
-    return transcript, _conclude(assignment, _with_cells(assignment, resolved))
+    memory = Memory()
+    transcript, resolved = run(assignment, submission, seed, scratch, memory)
+    return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
 
 def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
     """Judge a stored transcript, without any code of the learner's."""
     functions = [call for call in transcript.calls if call.kind == "function"]
     resolved = replace(transcript, outcomes=resolve(functions, transcript.outcomes))
-    return _conclude(assignment, _with_cells(assignment, resolved))
+    return _conclude(assignment, _with_cells(assignment, resolved), Memory())
 
 
 def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcript:
@@ -60,8 +62,11 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
     )
 
 
-def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scratch) -> tuple[Transcript, Transcript]:
+def run(
+    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, memory: Memory | None = None
+) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
+    memory = Memory() if memory is None else memory
     kept = resolved = begin(assignment, submission, seed)
     stand_ins = {
         f"{STAND_IN}{task.id}": {task.function: assignment.stand_ins[task.function]}
@@ -70,7 +75,7 @@ def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scra
     }
     with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins) as runner:
         for _ in range(MAX_ROUNDS):
-            calls = plan(assignment, resolved)
+            calls = plan(assignment, resolved, memory)
             if not calls:
                 break
             outcomes = runner.run(calls)
@@ -98,8 +103,8 @@ def _extended(before: Transcript, calls: tuple[Call, ...], after: Transcript) ->
     )
 
 
-def _conclude(assignment: Assignment, transcript: Transcript) -> Result:
-    return conclude(assignment, transcript, judge(assignment, transcript), judged_by())
+def _conclude(assignment: Assignment, transcript: Transcript, memory: Memory) -> Result:
+    return conclude(assignment, transcript, judge(assignment, transcript, memory), judged_by())
 
 
 def judged_by() -> tuple[tuple[str, str], ...]:
