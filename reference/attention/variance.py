@@ -134,14 +134,21 @@ class Variance:
         drew = all(explain.trustworthy(explain.recorded(m.seen)) or m.other_draws for m in exact)
         ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
         if not drew and len(ratios) == 1:
-            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.same_numbers_always.text",
+                misconceptions=("same_numbers_always",),
+                calls=(call.id,),
+            )
         for m in exact:
             if m.samples is not None and m.raw_explained and not m.samples_right:
                 return Finding(
                     criterion=criterion,
                     status=Status.PARTIAL,
                     share=(1, 2),
-                    text="variance.samples",
+                    text="misconception.samples_ignored.text",
+                    misconceptions=("samples_ignored",),
                     params=(("asked", m.n), ("used", m.samples)),
                     calls=(m.seen.id,),
                     snippet=call_snippet("measure_variance", m.seen),
@@ -153,7 +160,13 @@ class Variance:
             return Finding(criterion=criterion, status=Status.PASSED)
         # The draws aren't known or don't explain the numbers: they scatter as measurements do, or they don't.
         if len({m.raw for m in more}) <= 1 and len(more) > 1:
-            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.same_numbers_always.text",
+                misconceptions=("same_numbers_always",),
+                calls=(call.id,),
+            )
         review = Note(text="variance.review", audience="instructor", kind="review")
         return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
 
@@ -181,7 +194,7 @@ class Variance:
         low, high = product_variance_interval(1e-2, call.n, call.d)
         factor = call.d if which == "raw" else 1
         swapped = all(m.swapped_explained for m in exact)
-        text = "variance.swapped" if swapped else f"variance.{which}.wrong"
+        text = "misconception.variances_swapped.text" if swapped else f"variance.{which}.wrong"
         inside = all(m.inside(which) for m in every)
         if inside and not swapped:
             text = f"variance.{which}.unexplained"
@@ -199,6 +212,7 @@ class Variance:
             share=(1, 2) if swapped else (0, 1),
             text=text,
             params=params,
+            misconceptions=("variances_swapped",) if swapped else (),
             calls=(call.seen.id,),
             evidence=evidence,
             snippet=call_snippet("measure_variance", call.seen),
