@@ -25,14 +25,23 @@ MAX_ROUNDS = 12
 """A plan that still wants more after so many rounds is broken; what is there is judged."""
 
 
-def grade(assignment: Assignment, submission: Submission, seed: int, scratch: Scratch) -> tuple[Transcript, Result]:
+def grade(
+    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, *, secret: str = ""
+) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
+
+    Args:
+        assignment: What to ask, and how it is judged.
+        submission: The learner's files.
+        seed: Of all inputs that the learner may see.
+        scratch: Where the workers live.
+        secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
     memory = Memory()
-    transcript, resolved = run(assignment, submission, seed, scratch, memory)
+    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory)
     return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
 
@@ -43,7 +52,7 @@ def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
     return _conclude(assignment, _with_cells(assignment, resolved), Memory())
 
 
-def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcript:
+def begin(assignment: Assignment, submission: Submission, seed: int, secret: str = "") -> Transcript:
     """Return the transcript before anything was asked."""
     notes = submission.notes if submission.trouble is None else (submission.trouble, *submission.notes)
     return Transcript(
@@ -55,6 +64,7 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
         kind=submission.kind,
         sha256=submission.sha256,
         seed=seed,
+        secret=secret,
         source=tuple(decode(cell) for cell in submission.cells),
         cell_numbers=tuple(cell.number for cell in submission.cells),
         intake=tuple((note.text, note.params) for note in notes),
@@ -62,12 +72,9 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
     )
 
 
-def run(
-    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, memory: Memory | None = None
-) -> tuple[Transcript, Transcript]:
+def run(assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
-    memory = Memory() if memory is None else memory
-    kept = resolved = begin(assignment, submission, seed)
+    kept = resolved = begun
     stand_ins = {
         f"{STAND_IN}{task.id}": {task.function: assignment.stand_ins[task.function]}
         for task in assignment.tasks

@@ -89,7 +89,7 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     assignment = load_assignment(course, options.assignment)
     prepare(options.out)
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
-    transcript, result = grade(assignment, submission, seed, scratch)
+    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16))
     if options.transcript is not None:
         write_transcript(options.transcript, transcript)
     beside = options.path.with_name(f"{options.path.stem}-report.html")

@@ -129,6 +129,10 @@ def _complete(task: Task, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     expected = {f"{task.id}/{criterion.id}" for criterion in task.criteria}
     if {finding.criterion for finding in findings} != expected or len(findings) != len(expected):
         raise ValueError(f"checks of {task.id} don't give exactly one finding for each criterion")
+    for finding in findings:
+        top, bottom = finding.share
+        if not 0 <= top <= bottom or not bottom:
+            raise ValueError(f"{finding.criterion} has the share {top}/{bottom}: a share lies between 0 and 1")
     return findings
 
 

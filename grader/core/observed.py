@@ -53,8 +53,16 @@ class Case:
 class Inputs:
     """Random inputs of one task, a function of the submission's seed alone."""
 
-    def __init__(self, seed: int, task: str, *, salt: str = "") -> None:
-        self._prefix = f"{salt}/{seed}/{task}/"
+    def __init__(self, seed: int, task: str, *, secret: str = "") -> None:
+        self._seed, self._task, self._secret = seed, task, secret
+        self._prefix = f"/{seed}/{task}/"
+
+    @property
+    def hidden(self) -> Inputs:
+        """Inputs for hidden criteria: another stream, which the printed seed doesn't tell."""
+        made = Inputs(self._seed, self._task)
+        made._prefix = f"hidden {self._secret}{self._prefix}"
+        return made
 
     def number(self, name: str) -> int:
         """Return the seed of the case ``name``: small, so that it can be printed and typed again."""

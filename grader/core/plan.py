@@ -34,7 +34,8 @@ def plan(assignment: Assignment, transcript: Transcript, memory: Memory | None =
 
     Loading comes first, then every task's visible cases, in rounds; then, where a task uses another one's function that
     is wrong, the same cases with a stand-in for it. Hidden cases come last, in a session
-    of their own after which nothing visible runs, so that nothing of them can come out through a later print.
+    of their own after which nothing visible runs, so that nothing of them can come out through a later print: a task
+    with hidden cases is followed through only by what its visible ones show.
 
     ``memory`` saves work between rounds of one submission.
     """
@@ -56,4 +57,6 @@ def plan(assignment: Assignment, transcript: Transcript, memory: Memory | None =
         for case in planned(assignment, task, transcript, memory):
             if prefix + case.id not in done:
                 (hidden if case.hidden else visible).append(case_call(case, task, found.name))
+    if any(call.hidden for call in transcript.calls):
+        return tuple(hidden)
     return tuple(visible) or follow_calls(assignment, transcript, memory) or tuple(hidden)

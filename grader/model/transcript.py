@@ -166,6 +166,7 @@ class Transcript:
     """Everything that was asked and answered, for one submission and one seed.
 
     Attributes:
+        secret: What the inputs of hidden criteria come from beside the seed; never printed.
         source: Text of each cell, by position, for showing the learner's own lines.
         cell_numbers: The numbers of these cells.
         environment: What ran: Python, NumPy, platform, isolation backend.
@@ -182,6 +183,7 @@ class Transcript:
     seed: int
     source: tuple[str, ...]
     cell_numbers: tuple[int, ...]
+    secret: str = ""
     intake: tuple[tuple[str, tuple[tuple[str, str | int | float], ...]], ...] = ()
     intake_trouble: bool = False
     environment: tuple[tuple[str, str], ...] = ()
