@@ -8,6 +8,7 @@ from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import LOAD, find_function, inputs_of
 from grader.core.follow import better, to_follow
+from grader.core.integrity import integrity_notes
 from grader.core.loading import loading_notes
 from grader.core.memory import Memory
 from grader.core.observed import Observed
@@ -53,7 +54,9 @@ def judge(assignment: Assignment, transcript: Transcript, memory: Memory | None 
         except Exception as error:  # noqa: BLE001 - a check that fails is our fault, whatever it raised
             faults.append(f"{task.id}: {type(error).__name__}: {error}")
             tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
-    return Judgement(tasks=tuple(tasks), notes=loading_notes(transcript), fault="; ".join(faults))
+    return Judgement(
+        tasks=tuple(tasks), notes=(*loading_notes(transcript), *integrity_notes(transcript)), fault="; ".join(faults)
+    )
 
 
 def _judge_task(assignment: Assignment, task: Task, transcript: Transcript, memory: Memory) -> TaskJudgement:

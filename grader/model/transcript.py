@@ -125,6 +125,14 @@ class Failure:
 
 
 @data
+class Event:
+    """Something that the worker noticed: for the instructor, never a verdict."""
+
+    kind: str
+    detail: str
+
+
+@data
 class Outcome:
     """What came back of one call. ``cpu_us`` and ``wall_us`` are costs; they never reach a Result."""
 
@@ -139,6 +147,7 @@ class Outcome:
     stdout_cut: bool = False
     remarks: tuple[str, ...] = ()
     failure: Failure | None = None
+    events: tuple[Event, ...] = ()
     cpu_us: int = 0
     wall_us: int = 0
 
@@ -149,16 +158,6 @@ class Session:
 
     id: str
     stand_ins: tuple[str, ...] = ()
-
-
-@data
-class Event:
-    """Something that the worker's audit hook saw: for the instructor, never a verdict."""
-
-    session: str
-    call: str
-    kind: str
-    detail: str
 
 
 @data
@@ -190,5 +189,4 @@ class Transcript:
     sessions: tuple[Session, ...] = ()
     calls: tuple[Call, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    events: tuple[Event, ...] = ()
     trouble: str = ""
