@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from grader.core.assignment import Assignment
 from grader.core.find import inputs_of
-from grader.core.observed import Case, Observed, case_prefix
+from grader.core.observed import Case, Inputs, Observed, case_prefix
 from grader.model import Finding, Outcome, Task, Transcript
 
 __all__ = ["Memory"]
@@ -30,6 +30,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], _Known] = {}
+        self._inputs: dict[str, Inputs] = {}
 
     def observed(self, task: Task, transcript: Transcript, via: str = "") -> Observed:
         """Return what was seen of ``task``, or of its calls with the stand-in ``via``."""
@@ -39,7 +40,7 @@ class Memory:
         """Return the cases that the checks of ``task`` want. Raises what they raise."""
         known = self._of(task, transcript, via)
         if known.cases is None:
-            known.cases = list(assignment.checks[task.id].plan(inputs_of(task, transcript), known.observed))
+            known.cases = list(assignment.checks[task.id].plan(self._inputs_of(task, transcript), known.observed))
         return known.cases
 
     def findings(
@@ -48,8 +49,11 @@ class Memory:
         """Return what the checks of ``task`` find. Raises what they raise."""
         known = self._of(task, transcript, via)
         if known.findings is None:
-            known.findings = tuple(assignment.checks[task.id].judge(inputs_of(task, transcript), known.observed))
+            known.findings = tuple(assignment.checks[task.id].judge(self._inputs_of(task, transcript), known.observed))
         return known.findings
+
+    def _inputs_of(self, task: Task, transcript: Transcript) -> Inputs:
+        return self._inputs.setdefault(task.id, inputs_of(task, transcript))
 
     def _of(self, task: Task, transcript: Transcript, via: str) -> _Known:
         prefix = case_prefix(task, via)

@@ -50,10 +50,24 @@ class Case:
     stage: int = 1
 
 
-class Inputs:
+class Once:
+    """Keeps what was worked out about it: checks look at the same thing several times."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, object] = {}
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` gives, called once for each ``name``."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast("T", self._kept[name])
+
+
+class Inputs(Once):
     """Random inputs of one task, a function of the submission's seed alone."""
 
     def __init__(self, seed: int, task: str, *, secret: str = "") -> None:
+        super().__init__()
         self._seed, self._task, self._secret = seed, task, secret
         self._prefix = f"/{seed}/{task}/"
 
@@ -92,19 +106,13 @@ class Drawn:
         return self.method == "normal" and self.args == (0.0, 1.0)
 
 
-class Seen:
+class Seen(Once):
     """One case and its outcome."""
 
     def __init__(self, call: Call, outcome: Outcome) -> None:
+        super().__init__()
         self.call = call
         self.outcome = outcome
-        self._kept: dict[str, object] = {}
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what ``make`` gives, called once for each ``name``: an outcome is looked at several times."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        return cast("T", self._kept[name])
 
     @property
     def id(self) -> str:

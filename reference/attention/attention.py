@@ -62,6 +62,9 @@ class Attention:
 
     def cases(self, inputs: Inputs) -> dict[str, Made]:
         """Return all cases: shapes all different, d_k no perfect square, B above and at 1, sizes up to hundreds."""
+        return inputs.once("cases", lambda: self._cases(inputs))
+
+    def _cases(self, inputs: Inputs) -> dict[str, Made]:
         return {
             "plain": qkv(inputs, "plain", (2, 3, 12)),
             "batch": qkv(inputs, "batch", (2, 5, 8)),

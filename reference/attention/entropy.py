@@ -27,7 +27,7 @@ from grader.api import (
     kind_name,
 )
 
-from . import explain
+from . import explain, oracle
 from .freeform import read_entropy
 from .made import call_snippet
 from .misconceptions import BOOK
@@ -240,11 +240,22 @@ class _Sweep:
             skip = 0
             for i, (d, read) in enumerate(zip(self.d_ks, self.numbers, strict=True)):
                 if i == len(self.explained):
-                    values, tried = explain.entropies(explain.recorded(self.seen), d, self.n, skip)
+                    values, tried = self._candidates(d, skip, read.value)
                     self.explained.append(values)
                     self._tried.append(tried)
                 skip += d * (self.n + 1)
                 self.agreement[i] = _agreement(read.value, self.explained[i], self._tried[i], places)
+
+    def _candidates(self, d: int, skip: int, value: float) -> tuple[Doubles, int]:
+        """Return the entropies that the draws give, and of how many pairs: of the one that was meant if it fits."""
+        drawn = explain.recorded(self.seen)
+        meant = explain.only_pair(drawn, d, self.n)
+        if meant is not None:
+            q, keys = meant
+            found = np.atleast_1d(oracle.entropy(keys @ q))
+            if abs(float(found[0]) - value) <= CLOSE:
+                return found, 1
+        return explain.entropies(drawn, d, self.n, skip)
 
     @property
     def known(self) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "entropies",
     "exact_pairs",
     "normal_arrays",
+    "only_pair",
     "orders",
     "query_key_pairs",
     "recorded",
@@ -240,6 +241,20 @@ def shuffled(seen: Seen) -> bool:
     draws = seen.outcome.draws
     others = draws.others if draws is not None else ()
     return bool({"permutation", "permuted", "shuffle", "choice"} & set(others)) and not trustworthy(recorded(seen))
+
+
+def only_pair(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[Doubles, Doubles] | None:
+    """Return the query of shape (d,) and the keys of shape (n, d) or (d, n) if just one of each was drawn.
+
+    That is what the exercises ask for, so it is looked at before anything else.
+    """
+    arrays = normal_arrays(drawn)
+    queries = [a for a in arrays if a.shape == (d,)]
+    keys = [a for a in arrays if a.shape in ((n, d), (d, n))]
+    if len(queries) != 1 or len(keys) != 1:
+        return None
+    (q,), (k,) = queries, keys
+    return q, k if k.shape == (n, d) else k.T
 
 
 def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> tuple[Doubles, int]:

@@ -22,6 +22,9 @@ class Softmax:
 
     def cases(self, inputs: Inputs) -> dict[str, tuple[Made, dict[str, int]]]:
         """Return all cases: id to (input, keyword arguments)."""
+        return inputs.once("cases", lambda: self._cases(inputs))
+
+    def _cases(self, inputs: Inputs) -> dict[str, tuple[Made, dict[str, int]]]:
         made: dict[str, tuple[Made, dict[str, int]]] = {
             # The smallest comes first: it is the one that is shown.
             "values/table": (normal(inputs, "table", (2, 3), 2), {}),
