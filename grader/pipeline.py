@@ -68,7 +68,7 @@ def run(assignment: Assignment, submission: Submission, seed: int, scratch: Scra
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins) as runner:
+    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages) as runner:
         for _ in range(MAX_ROUNDS):
             calls = plan(assignment, resolved)
             if not calls:
