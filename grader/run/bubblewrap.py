@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.errors import IsolationError
+from grader.run.inside.namespaces import SCRATCH
 from grader.run.library import DEVICES, is_packages, library
 
 __all__ = ["INSIDE", "program", "wrapped"]
@@ -32,7 +33,7 @@ def wrapped(python: str, inside: str) -> list[str]:
     return [
         found,
         *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try"),
-        *("--hostname", "worker", "--tmpfs", "/", "--proc", "/proc", "--dir", "/tmp"),  # noqa: S108 - of its own root
+        *("--hostname", "worker", "--tmpfs", "/", "--proc", "/proc", "--dir", SCRATCH),
         *(word for device in DEVICES for word in ("--dev-bind", device, device)),
         *_binds(python),
         *("--ro-bind", str(INSIDE), inside, "--chdir", "/", "--remount-ro", "/"),

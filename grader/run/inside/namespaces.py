@@ -16,7 +16,7 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 16384,
 _SAFE = NO_SUID | NO_DEVICES | NO_EXEC
 _EMPTY = "size=0,nr_inodes=1,mode=000"
 
-SCRATCH = "/tmp"  # noqa: S108 - a mount of its own in each child
+SCRATCH = "/scratch"
 SCRATCH_OPTIONS = "size=64m,nr_inodes=4096,mode=700"
 
 
