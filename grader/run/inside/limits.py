@@ -7,12 +7,15 @@ import sys
 
 import numpy as np
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]  # a module or nothing
+
 
 def apply(memory_bytes: int, cpu_seconds: int) -> None:
     """Limit address space, CPU time, files and core dumps. Where there are no such limits, do nothing."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    if resource is None:
         return
     wanted = [
         (resource.RLIMIT_CORE, 0),

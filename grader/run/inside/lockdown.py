@@ -25,7 +25,7 @@ class Lockdown:
     def __init__(self, policy: dict[str, Any]) -> None:
         self.strict = bool(policy["strict"])
         self._abi = landlock.version() if sys.platform == "linux" and policy["landlock"] else 0
-        self._program = base64.b64decode(policy["filter"])
+        self._filter = seccomp.Filter(base64.b64decode(policy["filter"])) if policy["filter"] else None
         self._rules: list[tuple[int, int, bool]] = []
         self._packages: dict[str, list[tuple[int, int, bool]]] = {}
         if not self._abi:
@@ -63,8 +63,8 @@ class Lockdown:
             system.drop_capabilities()
         os.closerange(max(pipes) + 1, 1 << 16)
         with self._leniently():
-            if self._program:
-                seccomp.restrict(self._program)
+            if self._filter is not None:
+                self._filter.restrict()
 
     def _leniently(self) -> contextlib.AbstractContextManager[object]:
         """Go on without what the kernel doesn't have, where the policy lets us."""

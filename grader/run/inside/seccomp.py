@@ -19,21 +19,27 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def for_process(program: bytes, pid: int) -> bytes:
-    """Return the filter for the process ``pid``. Raises ValueError if it has no place for the number."""
-    out, found = [], 0
-    for code, jump_true, jump_false, constant in _INSTRUCTION.iter_unpack(program):
-        if constant == PLACEHOLDER:
-            found += 1
-        out.append(_INSTRUCTION.pack(code, jump_true, jump_false, pid if constant == PLACEHOLDER else constant))
-    if not found:
-        raise ValueError("the filter doesn't tie signals to a process")
-    return b"".join(out)
+class Filter:
+    """A program for the kernel, ready to be loaded."""
 
+    def __init__(self, program: bytes) -> None:
+        """Look for the places of the process's number. Raises ValueError if there are none."""
+        self._program = program
+        size = _INSTRUCTION.size
+        self._places = [
+            start + size - 4
+            for start in range(0, len(program), size)
+            if _INSTRUCTION.unpack_from(program, start)[3] == PLACEHOLDER
+        ]
+        if not self._places:
+            raise ValueError("the filter doesn't tie signals to a process")
 
-def restrict(program: bytes) -> None:
-    """Let this thread and those that it starts make only the calls that the filter allows. Raises OSError."""
-    text = for_process(program, os.getpid())
-    buffer = ctypes.create_string_buffer(text, len(text))
-    head = _Program(len(text) // _INSTRUCTION.size, ctypes.cast(buffer, ctypes.c_void_p))
-    checked(libc().prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(head), 0, 0), "enter the filter of system calls")
+    def restrict(self) -> None:
+        """Let this thread and those that it starts make only the calls that are allowed. Raises OSError."""
+        size = len(self._program)
+        buffer = ctypes.create_string_buffer(self._program, size)
+        for place in self._places:
+            struct.pack_into("=I", buffer, place, os.getpid())
+        head = _Program(size // _INSTRUCTION.size, ctypes.cast(buffer, ctypes.c_void_p))
+        done = libc().prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(head), 0, 0)
+        checked(done, "enter the filter of system calls")

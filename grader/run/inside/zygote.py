@@ -18,7 +18,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from . import lockdown, namespaces, system, tape, wire, worker
+from . import limits, lockdown, namespaces, system, tape, wire, worker
 
 MAX_MESSAGE = 1 << 17
 MAX_DESCRIPTORS = 32
@@ -57,6 +57,7 @@ def warm() -> None:
     sys.stdin, sys.stdout, sys.stderr, sys.argv = kept
     sys.modules.pop("submission", None)
     tape.TAPE.clear()
+    limits.environment()
 
 
 class Zygote:
