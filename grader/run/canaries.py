@@ -69,12 +69,13 @@ def trouble(backend: Backend, secrets: Sequence[Path] = (), *, word: str = "") -
     return " and ".join(_MEANING[name].format(detail=detail) for name, detail in found)
 
 
-def _sing(
-    backend: Backend, scratch: Path, secrets: list[str], folder: Path, port: int, word: str
-) -> list[list[str]]:
+def _sing(backend: Backend, scratch: Path, secrets: list[str], folder: Path, port: int, word: str) -> list[list[str]]:
     source = SOURCE.read_bytes()
     submission = Submission(
-        name="canary.py", kind="script", cells=(Cell(number=0, source=source),), sha256=hashlib.sha256(source).hexdigest()
+        name="canary.py",
+        kind="script",
+        cells=(Cell(number=0, source=source),),
+        sha256=hashlib.sha256(source).hexdigest(),
     )
     limits = Limits(load_seconds=SECONDS, call_seconds=SECONDS, submission_seconds=SECONDS)
     made = Life(backend, scratch, submission, limits, (), packages=("numpy",), stand_ins={})

@@ -105,7 +105,7 @@ def _works() -> str:
     if not np.allclose(np.linalg.inv(matrix) @ matrix, np.eye(8)) or colorsys.rgb_to_hsv(0.0, 0.0, 0.0)[2]:
         return "NumPy computes wrongly"
     np.save("canary.npy", matrix)
-    if not np.array_equal(np.load("canary.npy"), matrix):  # noqa: TID251 - a file of its own
+    if not np.array_equal(np.load("canary.npy"), matrix):
         return "the scratch folder loses what is written"
     os.unlink("canary.npy")
     return "" if len(os.urandom(8)) == 8 else "there is no chance"

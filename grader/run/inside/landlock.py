@@ -1,4 +1,7 @@
-"""Landlock: a process says which files it will touch, and can't take it back. Linux 5.13 and later, no rights needed."""
+"""Landlock: a process says which files it will touch, and can't take it back. Linux 5.13 and later.
+
+It governs opening, making and removing files; what is already open stays open, and ``stat`` isn't governed.
+"""
 
 from __future__ import annotations
 

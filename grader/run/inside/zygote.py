@@ -45,8 +45,16 @@ def warm() -> None:
     kept = sys.stdin, sys.stdout, sys.stderr, sys.argv
     load = {"op": "cell", "id": "warm", "number": 0, "encoding": "utf-8", "seed": 1, "draws": "none"}
     call = {
-        **{"op": "call", "id": "warm", "name": "f", "seed": 1, "watch": True, "readonly": False, "draws": "values"},
-        **{"arrays": [["<f8", [2, 2], "ndarray", False]], "args": [{"a": 0}], "kwargs": [["axis", {"i": "0x1"}]]},
+        "op": "call",
+        "id": "warm",
+        "name": "f",
+        "seed": 1,
+        "watch": True,
+        "readonly": False,
+        "draws": "values",
+        "arrays": [["<f8", [2, 2], "ndarray", False]],
+        "args": [{"a": 0}],
+        "kwargs": [["axis", {"i": "0x1"}]],
     }
     wire.write_all(ours, wire.frame(load, [_WARM]))
     wire.write_all(ours, wire.frame(call, [bytes(32)]) * 2)
@@ -128,17 +136,16 @@ class Zygote:
             os.close(descriptor)
         return born
 
-    def _become(
-        self, requests: int, replies: int, status: int, folder: str, companions: dict[str, int]
-    ) -> NoReturn:
+    def _become(self, requests: int, replies: int, status: int, folder: str, companions: dict[str, int]) -> NoReturn:
         """Be the child: lock down, then work. Never returns."""
         try:
             system.die_with_parent()
             if self._own is None and os.getppid() != self._pid:
                 os._exit(FAILED)  # it ended before we could ask for that
             os.setsid()
-            for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(name, signal.default_int_handler if name is signal.SIGINT else signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             if self._own is not None:
                 namespaces.settle(companions)
                 folder = namespaces.SCRATCH
@@ -173,8 +180,8 @@ def main() -> None:
     for descriptor in (0, 1):
         os.dup2(null, descriptor)
     # Ctrl-C is for whoever started us: we end when they do.
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     policy = json.loads(control.recv(MAX_MESSAGE))
     tape.install()
     warm()
