@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.errors import IsolationError
 from grader.run.inside.namespaces import SCRATCH
-from grader.run.library import DEVICES, is_packages, library
+from grader.run.library import COMMON, DEVICES, is_packages, library, paths_of
 
 __all__ = ["INSIDE", "program", "wrapped"]
 
@@ -21,7 +21,7 @@ def program() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrapped(python: str, inside: str) -> list[str]:
+def wrapped(python: str, inside: str, packages: Sequence[str] = ()) -> list[str]:
     """Return what stands before a command to run it in such a root; the worker's code appears at ``inside``.
 
     Raises:
@@ -35,12 +35,12 @@ def wrapped(python: str, inside: str) -> list[str]:
         *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try"),
         *("--hostname", "worker", "--tmpfs", "/", "--proc", "/proc", "--dir", SCRATCH),
         *(word for device in DEVICES for word in ("--dev-bind", device, device)),
-        *_binds(python),
+        *_binds(python, packages),
         *("--ro-bind", str(INSIDE), inside, "--chdir", "/", "--remount-ro", "/"),
     ]
 
 
-def _binds(python: str) -> Iterator[str]:
+def _binds(python: str, packages: Sequence[str]) -> Iterator[str]:
     """Bind whole folders where that can be done, cover the packages in them, and bind those that may be read."""
     known = library()
     covered = [folder for folder in known.folders if is_packages(folder)]
@@ -59,5 +59,5 @@ def _binds(python: str) -> Iterator[str]:
             for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
                 if is_packages(entry.name) and entry.is_dir(follow_symlinks=False):
                     yield from ("--tmpfs", entry.path)
-    for path in dict.fromkeys(path for paths in known.packages.values() for path in paths):
+    for path in paths_of((*COMMON, *packages)):
         yield from ("--ro-bind", path, path)

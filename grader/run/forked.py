@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.errors import IsolationError
@@ -29,15 +29,17 @@ class _Forking(Closing):
 
     name = ""
 
-    def __init__(self, changes: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, packages: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> None:
         """Start the zygote.
 
         Args:
+            packages: That an assignment allows, beside the common ones.
             changes: To the policy; for tests, which check that a hole is noticed.
 
         Raises:
             IsolationError: If no process can be started.
         """
+        self._packages = tuple(packages)
         self._policy = {**self._own_policy(), **(changes or {})}
         self._lock = threading.Lock()
         self._zygote = self._started()
@@ -81,7 +83,7 @@ class LandlockBackend(_Forking):
     name = "landlock"
 
     def _own_policy(self) -> dict[str, Any]:
-        return policy(strict=True)
+        return policy(strict=True, packages=self._packages)
 
     def _command(self) -> list[str]:
         return command("zygote")
@@ -99,12 +101,12 @@ class NamespacesBackend(_Forking):
     name = "namespaces"
 
     def _own_policy(self) -> dict[str, Any]:
-        return {**policy(strict=True, namespaces=True), "hide": [HIDDEN]}
+        return {**policy(strict=True, namespaces=True, packages=self._packages), "hide": [HIDDEN]}
 
     def _command(self) -> list[str]:
         # By its real path: a virtual environment's links would lead out of the new root.
         python = os.path.realpath(sys.executable)
-        return [*wrapped(python, HIDDEN), *command("zygote", python=python, inside=HIDDEN)]
+        return [*wrapped(python, HIDDEN, self._packages), *command("zygote", python=python, inside=HIDDEN)]
 
     def _child(self, zygote: Zygote, launch: Launch) -> ChildWorker:
         return zygote.child(launch.folder, over_quota=None, carry=True)

@@ -36,13 +36,16 @@ class Examined:
     why: str = ""
 
 
-def open_backend(name: Isolation, *, purpose: Purpose, secrets: Sequence[Path] = ()) -> Backend:
+def open_backend(
+    name: Isolation, *, purpose: Purpose, secrets: Sequence[Path] = (), packages: Sequence[str] = ()
+) -> Backend:
     """Return a backend that holds. Close it after use; it is a context manager.
 
     Args:
         name: ``auto`` takes ``process`` for one's own file, and for others' files the best that passes its canaries.
         purpose: Whose code is going to run.
         secrets: Files that no student may read; the canaries try.
+        packages: That an assignment allows, if they are known by now and aren't common ones.
 
     Raises:
         IsolationError: If the backend asked for, or for others' files every isolated one, is missing or has a hole.
@@ -53,7 +56,7 @@ def open_backend(name: Isolation, *, purpose: Purpose, secrets: Sequence[Path] =
     reasons = []
     for candidate in wanted:
         try:
-            return _proven(candidate, secrets)
+            return _proven(candidate, secrets, packages)
         except IsolationError as error:
             reasons.append(f"{candidate}: {error.message[:1].lower()}{error.message[1:].rstrip('.')}")
     said = "; ".join(reasons)
@@ -82,13 +85,13 @@ def examine(secrets: Sequence[Path] = ()) -> tuple[Examined, ...]:
     return tuple(found)
 
 
-def _proven(name: Name, secrets: Sequence[Path]) -> Backend:
+def _proven(name: Name, secrets: Sequence[Path], packages: Sequence[str] = ()) -> Backend:
     """Open a backend and let its canaries sing. Raises IsolationError."""
     from grader.run.canaries import PLANTED, trouble
 
     word = f"planted-{chance.token_hex(8)}"
     with _planted(PLANTED, word):
-        backend = _made(name)
+        backend = _made(name, packages)
     try:
         wrong = trouble(backend, secrets, word=word)
     except BaseException:
@@ -110,7 +113,7 @@ def _planted(name: str, word: str) -> Iterator[None]:
         del os.environ[name]
 
 
-def _made(name: Name) -> Backend:
+def _made(name: Name, packages: Sequence[str] = ()) -> Backend:
     """Open a backend that nobody has tried out. Raises IsolationError."""
     if name == "process":
         from grader.run.process import ProcessBackend
@@ -126,7 +129,7 @@ def _made(name: Name) -> Backend:
     from grader.run.forked import LandlockBackend, NamespacesBackend
 
     if name == "namespaces":
-        return NamespacesBackend()
+        return NamespacesBackend(packages)
     if not landlock.version():
         raise IsolationError("This kernel has no Landlock.")
-    return LandlockBackend()
+    return LandlockBackend(packages)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import functools
 import os
+import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.model._data import data
 from grader.run.filter import program
 
-__all__ = ["COMMON", "DEVICES", "Library", "is_packages", "library", "policy", "search_path"]
+__all__ = ["COMMON", "DEVICES", "Library", "is_packages", "library", "paths_of", "policy", "search_path"]
 
 COMMON = ("numpy", "scipy", "matplotlib", "pandas", "sympy", "seaborn", "tqdm", "IPython", "ipywidgets", "plotly")
 """Packages that a backend can offer before the assignment is known; each worker reads those of its assignment."""
@@ -32,6 +34,7 @@ _NEEDED_BY: dict[str, tuple[str, ...]] = {
     "sympy": ("mpmath", "isympy"),
     "plotly": ("_plotly_utils", "packaging", "narwhals"),
 }
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 _LIBRARIES = (
     *("stdc++", "gcc_s", "gfortran", "quadmath", "gomp", "z", "bz2", "lzma", "ffi", "ssl", "crypto", "sqlite3"),
     *("openblas", "blas", "cblas", "lapack", "python", "expat", "uuid", "m", "dl", "pthread", "rt", "util", "c"),
@@ -80,19 +83,27 @@ def library() -> Library:
     for folder in folders:
         if not is_packages(folder):
             readable += _without_packages(folder)
-    # One look at each folder, whatever the number of packages.
-    names = {folder: sorted(os.listdir(folder)) for folder in folders if is_packages(folder)}
-    packages = {}
-    for name in COMMON:
-        wanted = _with_needs(name)
-        packages[name] = tuple(
-            f"{folder}/{entry}" for folder, entries in names.items() for entry in entries if _belongs(entry, wanted)
-        )
+    packages = {name: paths_of((name,)) for name in COMMON}
     return Library(
         readable=tuple(dict.fromkeys([*readable, *_loader()])),
         folders=tuple(folders),
         packages={name: paths for name, paths in packages.items() if paths},
     )
+
+
+@functools.cache
+def paths_of(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files and folders of these packages and of all that they need, as far as they are installed."""
+    wanted = frozenset(need for name in names for need in _with_needs(name))
+    return tuple(
+        f"{folder}/{entry}" for folder, entries in _installed() for entry in entries if _belongs(entry, wanted)
+    )
+
+
+@functools.cache
+def _installed() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the names in each folder of packages; one look, whatever the number of packages."""
+    return tuple((folder, tuple(sorted(os.listdir(folder)))) for folder in search_path() if is_packages(folder))
 
 
 def _without_packages(folder: str) -> Iterable[str]:
@@ -106,10 +117,26 @@ def _without_packages(folder: str) -> Iterable[str]:
 def _with_needs(name: str) -> frozenset[str]:
     found, todo = {name}, [name]
     while todo:
-        new = set(_NEEDED_BY.get(todo.pop(), ())) - found
+        asked = todo.pop()
+        needs = _NEEDED_BY[asked] if asked in _NEEDED_BY else () if asked in COMMON else _required(asked)
+        new = set(needs) - found
         found |= new
         todo += new
     return frozenset(found)
+
+
+def _required(name: str) -> Iterator[str]:
+    """Yield what an installed package says that it needs, as names of modules; most are spelt as the package is."""
+    from importlib import metadata
+
+    try:
+        requirements = metadata.requires(name) or []
+    except (metadata.PackageNotFoundError, ValueError):
+        return
+    for requirement in requirements:
+        match = _REQUIREMENT.match(requirement)
+        if match is not None and "extra ==" not in requirement:
+            yield match[0].replace("-", "_").replace(".", "_")
 
 
 def _belongs(entry: str, names: frozenset[str]) -> bool:
@@ -142,10 +169,11 @@ def _shared_libraries(folder: str) -> Iterator[str]:
                 yield f"{folder}/{entry}"
 
 
-def policy(*, strict: bool, namespaces: bool = False) -> dict[str, object]:
+def policy(*, strict: bool, namespaces: bool = False, packages: Sequence[str] = ()) -> dict[str, Any]:
     """Return what a worker needs to lock itself down; see ``inside/lockdown.py``.
 
     Args:
+        packages: To be known beside the common ones.
         strict: Whether it ends rather than going on with less.
         namespaces: Whether each worker gets namespaces of its own.
     """
@@ -157,7 +185,7 @@ def policy(*, strict: bool, namespaces: bool = False) -> dict[str, object]:
         "hide": [],
         "library": list(known.readable),
         "folders": list(known.folders),
-        "packages": {name: list(paths) for name, paths in known.packages.items()},
+        "packages": {**known.packages, **{name: paths_of((name,)) for name in packages}},
         "devices": list(DEVICES),
         "filter": base64.b64encode(program() or b"").decode(),
     }

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from grader.errors import IsolationError
 from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
 from grader.model._data import data
+from grader.run import library
 from grader.run.backend import Backend, Launch, Worker
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
@@ -55,6 +56,7 @@ class Life:
         self._worker = worker or backend.start(Launch(folder=folder))
         self.alive = True
         self.calls = 0
+        allowed = tuple(dict.fromkeys([*packages, *inert_modules]))
         head = {
             "folder": str(folder),
             "name": Path(submission.name).name,
@@ -64,7 +66,8 @@ class Life:
             "memory": limits.memory_mib << 20,
             "cpu": int(limits.submission_seconds * 2),
             "inert": list(inert_modules),
-            "packages": list(dict.fromkeys([*packages, *inert_modules])),
+            "packages": list(allowed),
+            "more": list(library.paths_of(tuple(name for name in allowed if name not in library.COMMON))),
             "stand_ins": dict(stand_ins),
         }
         self._worker.send(encode_request(head))

@@ -41,8 +41,8 @@ class Lockdown:
 
         Args:
             start: What the parent said first: ``folder``, the scratch and the only place that can be written to;
-                ``packages`` that may be imported; ``memory`` of address space, in bytes; ``cpu`` in seconds, after
-                which the kernel ends the process.
+                ``packages`` that may be imported, and ``more`` paths of such that the policy doesn't know; ``memory``
+                of address space, in bytes; ``cpu`` in seconds, after which the kernel ends the process.
             pipes: Descriptors that stay open, beside the standard streams.
 
         Raises:
@@ -54,8 +54,9 @@ class Lockdown:
                 system.forbid_new_privileges()
             if self._abi:
                 rules = [rule for name in start["packages"] for rule in self._packages.get(name, ())]
-                scratch = _opened([start["folder"]], landlock.WRITE)
-                landlock.restrict([*self._rules, *rules, *scratch], self._abi)
+                rules += _opened(start["more"], landlock.READ)
+                rules += _opened([start["folder"]], landlock.WRITE)
+                landlock.restrict([*self._rules, *rules], self._abi)
         limits.apply(start["memory"], start["cpu"])
         if not linux:
             return

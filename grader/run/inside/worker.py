@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import inert, limits, lockdown, magics, tape, wire
+from . import imports, inert, limits, lockdown, magics, tape, wire
 
 _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -307,6 +307,7 @@ def _state(state: object, encoder: wire.Encoder) -> object:
 
 def begin(requests: int, replies: int, start: dict[str, Any]) -> NoReturn:
     """Say hello and serve, in a process that has given up what it can; never returns."""
+    imports.install()
     inert.install(start["inert"])
     if start["companions"]:
         # Last: the library and the packages come first, so nothing of a submission can shadow them.

@@ -182,6 +182,7 @@ def main() -> None:
     # Ctrl-C is for whoever started us: we end when they do.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    os.environ.pop("PWD", None)
     policy = json.loads(control.recv(MAX_MESSAGE))
     tape.install()
     warm()
