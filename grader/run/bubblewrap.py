@@ -21,8 +21,14 @@ def program() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrapped(python: str, inside: str, packages: Sequence[str] = ()) -> list[str]:
-    """Return what stands before a command to run it in such a root; the worker's code appears at ``inside``.
+def wrapped(python: str, inside: str, packages: Sequence[str] = (), *, scratch: str = "") -> list[str]:
+    """Return what stands before a command to run it in such a root.
+
+    Args:
+        python: The interpreter's real path.
+        inside: Where the worker's code appears.
+        packages: That are shown beside the common ones.
+        scratch: A folder that can be written to; a zygote needs none.
 
     Raises:
         IsolationError: If bubblewrap isn't installed.
@@ -36,6 +42,7 @@ def wrapped(python: str, inside: str, packages: Sequence[str] = ()) -> list[str]
         *("--hostname", "worker", "--tmpfs", "/", "--proc", "/proc", "--dir", SCRATCH),
         *(word for device in DEVICES for word in ("--dev-bind", device, device)),
         *_binds(python, packages),
+        *(("--bind", scratch, scratch) if scratch else ()),
         *("--ro-bind", str(INSIDE), inside, "--chdir", "/", "--remount-ro", "/"),
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets as chance
-import shutil
 import socket
 import tempfile
 import time
@@ -16,6 +15,7 @@ from grader.core.values import to_python, to_value
 from grader.errors import GraderError
 from grader.model import Call, Cell, Limits, Submission
 from grader.run.backend import Backend
+from grader.run.removal import remove_tree
 from grader.run.session import Life
 
 __all__ = ["PLANTED", "trouble"]
@@ -65,7 +65,7 @@ def trouble(backend: Backend, secrets: Sequence[Path] = (), *, word: str = "") -
     except GraderError as error:
         return f"couldn't be started: {error.message}"
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
     return " and ".join(_MEANING[name].format(detail=detail) for name, detail in found)
 
 

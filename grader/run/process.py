@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import IsolationError
@@ -86,11 +87,26 @@ def environment(folder: Path | None) -> dict[str, str]:
 class ProcessWorker:
     """A subprocess and two threads that move bytes, so that no full or silent pipe can hold us up."""
 
-    def __init__(self, launch: Launch, module: str = "worker", *, max_payload: int = MAX_PAYLOAD) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        module: str = "worker",
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        start: Sequence[str] | None = None,
+    ) -> None:
+        """Start the process.
+
+        Args:
+            launch: Where it lives.
+            module: Of the worker's package.
+            max_payload: Bytes of a reply that are read.
+            start: The command, if it isn't the usual one for ``module``.
+        """
         self._max_payload = max_payload
         try:
             self._process = subprocess.Popen(
-                command(module),
+                start or command(module),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

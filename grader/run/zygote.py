@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import threading
@@ -88,15 +89,15 @@ class Zygote:
                 self._wait_until_ready()
                 socket.send_fds(self._control, [message], theirs)
                 process = self._answer()
-        except OSError as error:
+        except BaseException as error:
             for descriptor in ours:
                 os.close(descriptor)
-            raise IsolationError(
-                f"No worker could be started ({error.strerror or error}).", hint="Grade the file again."
-            ) from error
-        except BaseException:
-            for descriptor in ours:
-                os.close(descriptor)
+            if isinstance(error, ConnectionError):
+                raise self._ended() from error
+            if isinstance(error, OSError):
+                raise IsolationError(
+                    f"No worker could be started ({error.strerror or error}).", hint="Grade the file again."
+                ) from error
             raise
         finally:
             for descriptor in theirs:
@@ -116,7 +117,9 @@ class Zygote:
         try:
             self._process.wait(ENDS_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            # All that it consists of; workers are in groups of their own, and end when it does.
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
@@ -139,17 +142,21 @@ class Zygote:
             message, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 1)
         except TimeoutError:
             raise IsolationError(
-                f"The process that starts workers gave no answer for {seconds:.0f} s.", hint="Grade the file again."
+                f"The process that starts workers gave no answer for {seconds:g} s.", hint="Grade the file again."
             ) from None
         if not message:
-            raise IsolationError(f"The process that starts workers ended{self._last_words()}.")
+            raise self._ended()
         said = json.loads(message)
         if "failed" in said:
             raise IsolationError(f"A worker could not be set up ({said['failed']}).")
         return said, descriptors
 
+    def _ended(self) -> IsolationError:
+        words = self._last_words()
+        return IsolationError(f"The process that starts workers has ended{f': {words}' if words else ''}.")
+
     def _last_words(self) -> str:
-        """Return what a program that failed said, as the end of a sentence."""
+        """Return the last line that a program that failed has written."""
         stream = self._process.stderr
         if stream is None:
             return ""
@@ -167,4 +174,4 @@ class Zygote:
                 break
             text += part
         lines = text.decode("utf-8", "replace").strip().splitlines()
-        return f": {lines[-1][:200]}" if lines else ""
+        return lines[-1][:200].rstrip(".") if lines else ""
