@@ -21,7 +21,13 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "laptop")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that writes golden files anew."""
+    """Add the option that writes golden files anew, and the one that chooses a backend."""
+    parser.addoption(
+        "--isolation",
+        choices=("process", "landlock", "namespaces"),
+        default="process",
+        help="how the tests in tests/run keep student code apart",
+    )
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
 
 

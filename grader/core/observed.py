@@ -177,7 +177,7 @@ class Seen(Once):
             text = failure.kind if failure.kind in ("asleep", "deadline") else "timed_out"
             params.append(("seconds", failure.message))
         elif kind == "crashed":
-            text = {"exit": "exited", "garbled": "garbled"}.get(failure.kind, "crashed")
+            text = {"exit": "exited", "garbled": "garbled", "scratch": "scratch"}.get(failure.kind, "crashed")
         elif kind == "not_run":
             text = "gave_up" if failure.kind == "gave_up" else "not_run"
         else:

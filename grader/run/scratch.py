@@ -5,13 +5,13 @@ Nothing heavy is imported here: the sooner the worker starts, the sooner a learn
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 
 from grader.errors import OutputError
 from grader.model import Submission
 from grader.run.backend import Backend, Launch, Worker
+from grader.run.removal import remove_tree
 
 __all__ = ["Scratch"]
 
@@ -57,7 +57,7 @@ class Scratch:
         if self.first is not None:
             self.first.close()
             self.first = None
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_tree(self.root)
 
 
 def _prepare(folder: Path, submission: Submission) -> None:

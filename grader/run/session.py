@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Any, Literal
 from grader.errors import IsolationError
 from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
 from grader.model._data import data
+from grader.run import library
 from grader.run.backend import Backend, Launch, Worker
+from grader.run.removal import remove_tree
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
 __all__ = ["Life", "Waited"]
@@ -47,6 +48,7 @@ class Life:
         limits: Limits,
         inert_modules: tuple[str, ...],
         *,
+        packages: tuple[str, ...],
         stand_ins: Mapping[str, str],
         worker: Worker | None = None,
     ) -> None:
@@ -54,6 +56,7 @@ class Life:
         self._worker = worker or backend.start(Launch(folder=folder))
         self.alive = True
         self.calls = 0
+        allowed = tuple(dict.fromkeys([*packages, *inert_modules]))
         head = {
             "folder": str(folder),
             "name": Path(submission.name).name,
@@ -63,6 +66,8 @@ class Life:
             "memory": limits.memory_mib << 20,
             "cpu": int(limits.submission_seconds * 2),
             "inert": list(inert_modules),
+            "packages": list(allowed),
+            "more": list(library.paths_of(tuple(name for name in allowed if name not in library.COMMON))),
             "stand_ins": dict(stand_ins),
         }
         self._worker.send(encode_request(head))
@@ -73,10 +78,11 @@ class Life:
         except (EOFError, Malformed):
             hello = None
         if hello is None:
-            self.close()
             took = "in time" if time.monotonic() > deadline else "at all"
+            note = self._worker.close().note.strip()
+            self.close()
             raise IsolationError(
-                f"The process for student code didn't start {took}.",
+                f"The process for student code didn't start {took}{f' ({note})' if note else ''}.",
                 hint="Check that NumPy works for this Python: python -c 'import numpy'.",
             )
         self.environment = (*hello.environment, ("isolation", backend.name))
@@ -120,7 +126,7 @@ class Life:
         if self.alive:
             self._worker.close()
             self.alive = False
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def _ask(
         self,

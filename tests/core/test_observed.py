@@ -194,6 +194,7 @@ def failed(kind: str = "", message: str = "", cell: int | None = None, line: int
         pytest.param("crashed", failed(), "crashed", id="crashed"),
         pytest.param("crashed", failed("exit"), "exited", id="left"),
         pytest.param("crashed", failed("garbled"), "garbled", id="garbled"),
+        pytest.param("crashed", failed("scratch"), "scratch", id="scratch"),
         pytest.param("not_run", failed("gave_up"), "gave_up", id="given up"),
         pytest.param("not_run", failed("deadline"), "not_run", id="not run"),
         pytest.param("not_run", None, "not_run", id="not run at all"),

@@ -15,13 +15,30 @@ import pytest
 from grader.core.values import to_python, to_value
 from grader.intake import submission_from_bytes
 from grader.model import Call, Companion, DrawsWanted, Limits, Outcome, Submission
+from grader.run.backend import Backend
 from grader.run.process import ProcessBackend
 from grader.run.runner import Runner, Scratch
 
 __all__ = [
-    *("LIMITS", "LINUX", "TOOLS", "Arena", "arena", "assert_fine", "bad", "children", "function", "notebook", "roomy"),
+    *(
+        "CHOSEN",
+        "LIMITS",
+        "LINUX",
+        "TOOLS",
+        "Arena",
+        "arena",
+        "assert_fine",
+        "bad",
+        "children",
+        "function",
+        "notebook",
+        "roomy",
+    ),
     "script",
 ]
+
+CHOSEN: list[Backend] = [ProcessBackend()]
+"""The backend that a test gets if it names none: see the option ``--isolation`` in ``conftest.py``."""
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's ways to die")
 LIMITS = Limits(
@@ -177,11 +194,13 @@ def arena(
     inert: tuple[str, ...] = (),
     stand_ins: Mapping[str, Mapping[str, str]] | None = None,
     draws: DrawsWanted = "none",
+    packages: tuple[str, ...] = ("numpy",),
+    backend: Backend | None = None,
 ) -> Iterator[Arena]:
-    """Load a submission, hand it over, and leave nothing behind."""
+    """Load a submission, hand it over, and leave nothing behind; with the backend that the tests were asked for."""
     handed_in = script(submission) if isinstance(submission, str) else submission
-    scratch = Scratch(ProcessBackend(), handed_in)
-    with Runner(scratch, limits or roomy(), inert, stand_ins) as runner:
+    scratch = Scratch(backend or CHOSEN[0], handed_in)
+    with Runner(scratch, limits or roomy(), inert, stand_ins, packages) as runner:
         yield Arena(runner, handed_in, scratch.root, draws)
 
 

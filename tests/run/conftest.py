@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.arena import children
+from grader.run.isolation import open_backend
+from tests.run.arena import CHOSEN, children
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _chosen_backend(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run all these tests with the backend of ``--isolation``."""
+    name = str(request.config.getoption("--isolation"))
+    with open_backend(name, purpose="own file") as backend:  # type: ignore[arg-type]  # one of the option's choices
+        CHOSEN[0] = backend
+        yield
 
 
 @pytest.fixture
