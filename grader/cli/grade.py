@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_output, seed_number
+from grader.cli.options import Parser, add_course, add_isolation, add_output, add_profile, seed_number
 from grader.errors import IsolationError, UsageError
 from grader.intake import read_submission
 from grader.model import Submission
 from grader.run.process import ProcessBackend
 from grader.run.scratch import Scratch
+from grader.run.stopwatch import Stopwatch, table
 
 __all__ = ["parser", "run"]
 
-USAGE = ("grade [OPTIONS] PATH", "grade start [DIR]", "grade regrade TRANSCRIPT", "grade check-course [DIR]")
+USAGE = (
+    "grade [OPTIONS] PATH",
+    "grade batch DIR",
+    "grade start [DIR]",
+    "grade regrade TRANSCRIPT",
+    "grade check-course [DIR]",
+)
 EXAMPLES = """\
 examples:
   grade submission.py                  grade a file; the report lies beside it
   grade submission.ipynb --open        grade a notebook and open the report
   grade submission.py --seed 2340      the same random inputs again
   grade submission.py --out feedback   report.html, fragment.html, result.json
+  grade batch hand-ins                 grade every file of a folder
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
   grade check-course my-course         prove that a course's checks are good
@@ -47,13 +58,9 @@ def parser() -> argparse.ArgumentParser:
         "--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run"
     )
     add_course(made)
-    made.add_argument(
-        "--isolation",
-        choices=("auto", "process", "landlock", "namespaces"),
-        default="auto",
-        help="how student code is kept apart; for one's own file, auto is a process of its own",
-    )
+    add_isolation(made, "for one's own file, auto is a process of its own")
     made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
+    add_profile(made)
     made.add_argument("--version", action="store_true", help="print the version and exit")
     return made
 
@@ -70,26 +77,36 @@ def run(words: Sequence[str]) -> int:
         raise IsolationError(
             f"The isolation '{options.isolation}' isn't part of this version.", hint="Use --isolation process."
         )
-    submission = read_submission(options.path)
+    began, watch = time.perf_counter(), Stopwatch()
+    with watch.stage("read"):
+        submission = read_submission(options.path)
     # The worker starts while the rest of the grader is still being imported.
-    scratch = Scratch(ProcessBackend(), submission)
+    with watch.stage("start"):
+        scratch = Scratch(ProcessBackend(), submission)
     try:
-        return _grade(options, submission, scratch)
+        code = _grade(options, submission, scratch, watch)
     finally:
         scratch.close()
+    if options.profile:
+        used = os.times()
+        wall, own = time.perf_counter() - began, sum(cpu for _, cpu in watch.seconds.values())
+        rest = used.user + used.system + used.children_user + used.children_system - own
+        print(table(watch, wall=wall, own=own, rest=rest, submissions=1), file=sys.stderr)
+    return code
 
 
-def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch) -> int:
-    from grader.cli.show import Shown, course_options, prepare, show
-    from grader.course import find_course, load_assignment
-    from grader.pipeline import grade
-    from grader.store import write_transcript
+def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch, watch: Stopwatch) -> int:
+    with watch.stage("import"):
+        from grader.cli.show import Shown, course_options, prepare, show
+        from grader.course import find_course, load_assignment
+        from grader.pipeline import grade
+        from grader.store import write_transcript
 
-    course = find_course(_checked_course(options.course))
-    assignment = load_assignment(course, options.assignment)
+        course = find_course(_checked_course(options.course))
+        assignment = load_assignment(course, options.assignment)
     prepare(options.out)
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
-    transcript, result = grade(assignment, submission, seed, scratch)
+    transcript, result = grade(assignment, submission, seed, scratch, watch)
     if options.transcript is not None:
         write_transcript(options.transcript, transcript)
     beside = options.path.with_name(f"{options.path.stem}-report.html")
@@ -103,7 +120,7 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         open=options.open,
         fail_under=options.fail_under,
     )
-    return show(result, assignment, course, shown)
+    return show(result, assignment, course, shown, watch)
 
 
 def _checked_course(path: Path | None) -> Path | None:

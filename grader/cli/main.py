@@ -15,7 +15,12 @@ from grader.errors import GraderError
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = {"start": "grader.cli.start", "regrade": "grader.cli.regrade", "check-course": "grader.cli.check_course"}
+COMMANDS = {
+    "batch": "grader.cli.batch",
+    "start": "grader.cli.start",
+    "regrade": "grader.cli.regrade",
+    "check-course": "grader.cli.check_course",
+}
 """Words that aren't a path; everything else is a file to grade. ``./start`` grades a file of that name."""
 
 
