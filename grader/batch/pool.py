@@ -116,7 +116,12 @@ class _Job:
         code = self._process.wait()
         self._thread.join(1)
         shutil.rmtree(self._folder, ignore_errors=True)
-        return f"signal {-code}" if code < 0 else f"exit status {code}"
+        if code >= 0:
+            return f"exit status {code}"
+        try:
+            return signal.Signals(-code).name
+        except ValueError:
+            return f"signal {-code}"
 
     def interrupt(self) -> None:
         """Let it stop where it is and clean up."""
