@@ -6,6 +6,7 @@ import argparse
 import os
 import secrets
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,16 +98,23 @@ def run(words: Sequence[str]) -> int:
 
 def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch, watch: Stopwatch) -> int:
     with watch.stage("import"):
-        from grader.cli.show import Shown, course_options, prepare, show
         from grader.course import find_course, load_assignment
         from grader.pipeline import grade
-        from grader.store import write_transcript
+        from grader.store.files import make_folder
 
         course = find_course(_checked_course(options.course))
         assignment = load_assignment(course, options.assignment)
-    prepare(options.out)
+    if options.out is not None:
+        make_folder(options.out)  # nobody waits for a report that can't be written
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
+    # What shows a result is loaded while student code runs.
+    loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
+    loading.start()
     transcript, result = grade(assignment, submission, seed, scratch, watch)
+    with watch.stage("import"):
+        loading.join()
+        from grader.cli.show import Shown, course_options, show
+        from grader.store import write_transcript
     if options.transcript is not None:
         write_transcript(options.transcript, transcript)
     beside = options.path.with_name(f"{options.path.stem}-report.html")
@@ -121,6 +129,14 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         fail_under=options.fail_under,
     )
     return show(result, assignment, course, shown, watch)
+
+
+def _load_faces(template_dirs: tuple[Path, ...]) -> None:
+    """Import what renders, and compile the templates. Whatever fails is met again, and told, when it is used."""
+    from grader.cli import show  # noqa: F401 - it is loaded, not used
+    from grader.render.html import prepare
+
+    prepare(template_dirs)
 
 
 def _checked_course(path: Path | None) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from grader.render.view import ReportView
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["fragment", "report"]
+__all__ = ["fragment", "prepare", "report"]
 
 
 def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
@@ -29,6 +30,13 @@ def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
 def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
     """Return what the comment field of an LMS lets through: headings, lists, tables and inline styles."""
     return _render("fragment.html.j2", view, template_dirs)
+
+
+def prepare(template_dirs: Sequence[Path]) -> None:
+    """Load and compile the templates, so that the first report needn't wait for it."""
+    with contextlib.suppress(Exception):  # rendering says what is wrong with a template
+        for name in ("report.html.j2", "fragment.html.j2"):
+            _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
 
 
 def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
