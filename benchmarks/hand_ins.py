@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["write"]
+__all__ = ["has_mistake", "write"]
 
 ROOT = Path(__file__).resolve().parents[1]
 MISTAKES = [
@@ -14,7 +14,12 @@ MISTAKES = [
     ("order_scaled = np.argsort(w_scaled)", "order_scaled = np.argsort(w_scaled)[::-1]"),
 ]
 OF = 10
-"""Of so many hand-ins, one has each of the mistakes; the others are right."""
+"""Of so many hand-ins, one has each of the mistakes; the others are right, and come first."""
+
+
+def has_mistake(number: int) -> bool:
+    """Whether the hand-in of that number is wrong."""
+    return number % OF >= OF - len(MISTAKES)
 
 
 def write(folder: Path, count: int, first: int = 0) -> list[Path]:
@@ -24,8 +29,8 @@ def write(folder: Path, count: int, first: int = 0) -> list[Path]:
     paths = []
     for number in range(first, first + count):
         text = right
-        if number % OF < len(MISTAKES):
-            old, new = MISTAKES[number % OF]
+        if has_mistake(number):
+            old, new = MISTAKES[number % OF - OF]
             assert old in text
             text = text.replace(old, new)
         path = folder / f"learner{number:05d}.py"

@@ -7,19 +7,24 @@ a page.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 import sys
+import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measure import Spent, run
 from benchmarks.peers.checks import CHECKS
 
-__all__ = ["PEERS", "Peer", "grade_with", "install", "version"]
+__all__ = ["ALL_POINTS", "PEERS", "Peer", "grade_with", "install", "points", "version"]
 
 HERE = Path(__file__).resolve().parent / "peers"
 NUMPY = "numpy>=2"
+POINTS = {check.__name__: worth for worth, check in CHECKS}
+ALL_POINTS = sum(POINTS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +84,32 @@ def grade_with(peer: Peer, home: Path, hand_ins: list[Path], work: Path) -> Spen
     if len(results) < len(hand_ins):
         raise RuntimeError(f"{peer.name}: {len(results)} results for {len(hand_ins)} hand-ins; see {work}")
     return spent
+
+
+def points(peer: Peer, work: Path, name: str) -> float:
+    """Return the points that a hand-in got in the run that left ``work``, read from the peer's own results."""
+    results = work / "results"
+    match peer.name:
+        case "gradescope-utils":
+            tests = json.loads((results / f"{name}.json").read_text())["tests"]
+            return float(sum(test["score"] for test in tests))
+        case "pytest":
+            cases = ET.parse(results / f"{name}.xml").getroot().findall(".//testcase")
+            passed = [case.get("name", "") for case in cases if case.find("failure") is None]
+            return sum(POINTS[case.partition("[")[2].rstrip("]")] for case in passed)
+        case "check50":
+            found = json.loads((results / name / "result.json").read_text())["results"]
+            return sum(POINTS[check["name"]] for check in found if check["passed"] and check["name"] in POINTS)
+        case "otter-grader":
+            tests = json.loads((results / name / "results.json").read_text())["tests"]
+            return float(sum(test.get("score", 0) for test in tests))
+    with contextlib.closing(sqlite3.connect(work / "gradebook.db")) as book:
+        query = (
+            "select sum(grade.auto_score) from grade join submitted_notebook on grade.notebook_id = "
+            "submitted_notebook.id join submitted_assignment on submitted_notebook.assignment_id = "
+            "submitted_assignment.id where submitted_assignment.student_id = ?"
+        )
+        return float(book.execute(query, (name,)).fetchone()[0] or 0)
 
 
 def _each(bin_: Path, commands: list[tuple[list[str | Path], Path, dict[str, str]]], work: Path) -> Spent:

@@ -128,7 +128,7 @@ def _isolation(wanted: str, work: Path) -> str:
 
 def _starts(figures: Figures, work: Path) -> None:
     """Measure (a): a file's whole way against the one thing that can't be saved."""
-    path = hand_ins.write(work / "file", 1, first=len(hand_ins.MISTAKES))[0]
+    path = hand_ins.write(work / "file", 1)[0]
     for _ in range(STARTS):
         figures.numpy.append(measure.run([sys.executable, "-c", "import numpy"]).wall)
         figures.file.append(_grade(path).wall)
@@ -149,6 +149,11 @@ def _against_peers(figures: Figures, options: argparse.Namespace, work: Path) ->
             continue
         _say(f"  {peer.name} on {options.each}")
         spent = peer_tools.grade_with(peer, options.peers, files, work / "peer")
+        for number, path in enumerate(files):
+            # Whoever doesn't run the checks is fast.
+            points = peer_tools.points(peer, work / "peer", path.stem)
+            if (points == peer_tools.ALL_POINTS) == hand_ins.has_mistake(number):
+                raise SystemExit(f"{peer.name} gives {path.name} {points:g} points; see the log in {options.peers}")
         figures.graders.setdefault(peer.name, []).append((spent.wall / len(files), spent.cpu / len(files)))
 
 
