@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from grader.batch.messages import Failed, Message, Ready, Request, Row, Setup, decode, encode
 from grader.batch.seeds import seed_of
+from grader.course import Course, find_course, load_assignment
 from grader.errors import GraderError, IsolationError, OutputError
 from grader.run.isolation import open_backend
 from grader.run.scratch import Scratch
 from grader.run.stopwatch import Stopwatch
 
-if TYPE_CHECKING:  # it would load NumPy before the backend is started
-    from grader.core.assignment import Assignment
-    from grader.course import Course
+if TYPE_CHECKING:
     from grader.model import Result
     from grader.run.backend import Backend
 
@@ -62,10 +61,12 @@ def _serve(lines: Iterator[Message]) -> Iterator[Message]:
     if not isinstance(setup, Setup):
         return
     try:
-        secrets = [Path(path) for path in setup.secrets]
+        course = find_course(Path(setup.course) if setup.course is not None else None)
+        # The canaries try to read them: every solution, and a file of somebody else.
+        secrets = [*sorted(course.root.resolve().glob("reference/*/solution.py")), *map(Path, setup.secrets)]
         # Before a course is loaded or a seed is known: a process that is copied from this backend can't hold either.
         with open_backend(setup.isolation, purpose="others' files", secrets=secrets) as backend:
-            job = _Job(setup, backend)
+            job = _Job(setup, course, backend)
             yield job.ready()
             for request in lines:
                 if isinstance(request, Request):
@@ -75,13 +76,10 @@ def _serve(lines: Iterator[Message]) -> Iterator[Message]:
 
 
 class _Job:
-    def __init__(self, setup: Setup, backend: Backend) -> None:
-        from grader.course import find_course, load_assignment
-
-        self._setup, self._backend = setup, backend
+    def __init__(self, setup: Setup, course: Course, backend: Backend) -> None:
+        self._setup, self._course, self._backend = setup, course, backend
         self._key = bytes.fromhex(setup.key)
-        self._course: Course = find_course(Path(setup.course) if setup.course is not None else None)
-        self._assignment: Assignment = load_assignment(self._course, setup.assignment)
+        self._assignment = load_assignment(course, setup.assignment)
 
     def ready(self) -> Ready:
         """Say what will be graded, and how."""

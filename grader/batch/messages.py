@@ -14,7 +14,12 @@ __all__ = ["Failed", "Message", "Ready", "Request", "Row", "Setup", "decode", "e
 
 @data
 class Setup:
-    """The first line to a job: all that stays the same for its whole life. ``key`` is hexadecimal."""
+    """The first line to a job: all that stays the same for its whole life.
+
+    Attributes:
+        key: Of the run, hexadecimal.
+        secrets: Files besides the solutions that student code must not be able to read.
+    """
 
     isolation: Literal["auto", "namespaces", "landlock", "process"]
     course: str | None

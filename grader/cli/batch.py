@@ -81,6 +81,7 @@ def run(words: Sequence[str]) -> int:
         assignment=options.assignment,
         key=run_key(seed).hex(),
         out=str(out),
+        secrets=tuple(str(entry.path.resolve()) for entry in folder.entries if not entry.trouble)[:1],
         hints=options.hints,
     )
     output = Output(json_format=options.format == "json", total=len(folder.entries))
