@@ -28,6 +28,7 @@ import numpy as np
 from benchmarks import styles, styles_drawn, styles_ranking
 from grader.core.assignment import Assignment
 from grader.core.judge import judge
+from grader.core.memory import Memory
 from grader.core.score import conclude
 from grader.course import find_course, load_assignment
 from grader.model import Result
@@ -105,8 +106,9 @@ def chosen(number: int) -> tuple[dict[str, str], int]:
 
 def graded(assignment: Assignment, choice: dict[str, str], seed: int) -> Result:
     """Grade the program of these styles."""
-    transcript = rehearse(assignment, styles.program(choice), seed)
-    return conclude(assignment, transcript, judge(assignment, transcript))
+    memory = Memory()
+    transcript = rehearse(assignment, styles.program(choice), seed, memory=memory)
+    return conclude(assignment, transcript, judge(assignment, transcript, memory))
 
 
 def complaint(result: Result) -> str:

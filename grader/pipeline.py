@@ -12,6 +12,7 @@ import numpy as np
 from grader import __version__
 from grader.core.assignment import Assignment
 from grader.core.judge import judge, needs_cells
+from grader.core.memory import Memory
 from grader.core.observed import STAND_IN
 from grader.core.plan import plan
 from grader.core.score import conclude
@@ -28,27 +29,41 @@ MAX_ROUNDS = 12
 
 
 def grade(
-    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, watch: Stopwatch | None = None
+    assignment: Assignment,
+    submission: Submission,
+    seed: int,
+    scratch: Scratch,
+    *,
+    secret: str = "",
+    watch: Stopwatch | None = None,
 ) -> tuple[Transcript, Result]:
-    """Run a submission and judge it. Uses the scratch folder up; ``watch`` is told where the time goes.
+    """Run a submission and judge it. Uses the scratch folder up.
+
+    Args:
+        assignment: What to ask, and how it is judged.
+        submission: The learner's files.
+        seed: Of all inputs that the learner may see.
+        scratch: Where the workers live.
+        secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
+        watch: Is told where the time goes.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
-    watch = watch or Stopwatch()
-    transcript, resolved = run(assignment, submission, seed, scratch, watch)
+    memory, watch = Memory(), watch or Stopwatch()
+    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch)
     with watch.stage("judge"):
-        return transcript, _conclude(assignment, _with_cells(assignment, resolved))
+        return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
 
 def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
     """Judge a stored transcript, without any code of the learner's."""
     functions = [call for call in transcript.calls if call.kind == "function"]
     resolved = replace(transcript, outcomes=resolve(functions, transcript.outcomes))
-    return _conclude(assignment, _with_cells(assignment, resolved))
+    return _conclude(assignment, _with_cells(assignment, resolved), Memory())
 
 
-def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcript:
+def begin(assignment: Assignment, submission: Submission, seed: int, secret: str = "") -> Transcript:
     """Return the transcript before anything was asked."""
     notes = submission.notes if submission.trouble is None else (submission.trouble, *submission.notes)
     return Transcript(
@@ -60,6 +75,7 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
         kind=submission.kind,
         sha256=submission.sha256,
         seed=seed,
+        secret=secret,
         source=tuple(decode(cell) for cell in submission.cells),
         cell_numbers=tuple(cell.number for cell in submission.cells),
         intake=tuple((note.text, note.params) for note in notes),
@@ -68,11 +84,11 @@ def begin(assignment: Assignment, submission: Submission, seed: int) -> Transcri
 
 
 def run(
-    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, watch: Stopwatch | None = None
+    assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory, watch: Stopwatch | None = None
 ) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     watch = watch or Stopwatch()
-    kept = resolved = begin(assignment, submission, seed)
+    kept = resolved = begun
     stand_ins = {
         f"{STAND_IN}{task.id}": {task.function: assignment.stand_ins[task.function]}
         for task in assignment.tasks
@@ -83,7 +99,7 @@ def run(
         stack.callback(_close, runner, watch)
         for _ in range(MAX_ROUNDS):
             with watch.stage("plan"):
-                calls = plan(assignment, resolved)
+                calls = plan(assignment, resolved, memory)
             if not calls:
                 break
             outcomes = _ask(runner, calls, watch)
@@ -131,8 +147,8 @@ def _extended(before: Transcript, calls: tuple[Call, ...], after: Transcript) ->
     )
 
 
-def _conclude(assignment: Assignment, transcript: Transcript) -> Result:
-    return conclude(assignment, transcript, judge(assignment, transcript), judged_by())
+def _conclude(assignment: Assignment, transcript: Transcript, memory: Memory) -> Result:
+    return conclude(assignment, transcript, judge(assignment, transcript, memory), judged_by())
 
 
 def judged_by() -> tuple[tuple[str, str], ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.batch.messages import Failed, Message, Ready, Request, Row, Setup, decode, encode
-from grader.batch.seeds import seed_of
+from grader.batch.seeds import secret_of, seed_of
 from grader.course import Course, find_course, load_assignment
 from grader.errors import GraderError, IsolationError, OutputError
 from grader.run.isolation import open_backend
@@ -78,7 +78,7 @@ def _serve(lines: Iterator[Message]) -> Iterator[Message]:
 class _Job:
     def __init__(self, setup: Setup, course: Course, backend: Backend) -> None:
         self._setup, self._course, self._backend = setup, course, backend
-        self._key = bytes.fromhex(setup.key)
+        self._key, self._hidden = bytes.fromhex(setup.key), bytes.fromhex(setup.hidden)
         self._assignment = load_assignment(course, setup.assignment)
 
     def ready(self) -> Ready:
@@ -122,10 +122,11 @@ class _Job:
             # Other learners' files lie beside it: none of them is a companion.
             submission = read_submission(path, beside=False)
         seed = seed_of(self._key, self._assignment.id, submission.sha256)
+        secret = secret_of(self._hidden, self._assignment.id, submission.sha256)
         with watch.stage("start"):
             scratch = Scratch(self._backend, submission)
         try:
-            _, result = grade(self._assignment, submission, seed, scratch, watch)
+            _, result = grade(self._assignment, submission, seed, scratch, secret=secret, watch=watch)
         finally:
             scratch.close()
         self._write(result, request.folder, watch)

@@ -17,7 +17,8 @@ class Setup:
     """The first line to a job: all that stays the same for its whole life.
 
     Attributes:
-        key: Of the run, hexadecimal.
+        key: Of the run's seeds, hexadecimal.
+        hidden: Of the inputs of its hidden criteria, hexadecimal.
         secrets: Files besides the solutions that student code must not be able to read.
     """
 
@@ -25,6 +26,7 @@ class Setup:
     course: str | None
     assignment: str
     key: str
+    hidden: str
     out: str
     secrets: tuple[str, ...] = ()
     hints: int = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-__all__ = ["MAX_SEED", "run_key", "seed_of"]
+__all__ = ["MAX_SEED", "run_key", "secret_of", "seed_of"]
 
 MAX_SEED = 1 << 53
 """Every seed is below: a JSON number holds it exactly."""
@@ -26,3 +26,11 @@ def seed_of(key: bytes, assignment: str, sha256: str) -> int:
     """
     digest = hmac.digest(key, f"{assignment}\0{sha256}".encode(), "sha256")
     return int.from_bytes(digest[:8], "big") >> 11
+
+
+def secret_of(hidden: bytes, assignment: str, sha256: str) -> str:
+    """Return what the inputs of hidden criteria follow from, beside the seed.
+
+    ``hidden`` is drawn anew for each run and is never printed: no number that a learner sees leads to it.
+    """
+    return hmac.digest(hidden, f"{assignment}\0{sha256}".encode(), "sha256")[:16].hex()

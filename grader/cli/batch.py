@@ -80,6 +80,7 @@ def run(words: Sequence[str]) -> int:
         course=None if options.course is None else str(options.course),
         assignment=options.assignment,
         key=run_key(seed).hex(),
+        hidden=secrets.token_hex(32),
         out=str(out),
         secrets=tuple(str(entry.path.resolve()) for entry in folder.entries if not entry.trouble)[:1],
         hints=options.hints,

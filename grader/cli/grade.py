@@ -110,7 +110,7 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     # What shows a result is loaded while student code runs.
     loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
     loading.start()
-    transcript, result = grade(assignment, submission, seed, scratch, watch)
+    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch)
     with watch.stage("import"):
         loading.join()
         from grader.cli.show import Shown, course_options, show

@@ -22,15 +22,12 @@ def parser() -> argparse.ArgumentParser:
 
 def run(words: Sequence[str]) -> int:
     """Write the starter files; return the exit code."""
-    from grader.course import find_course
+    from grader.course import choose_assignment, find_course
     from grader.store.files import make_folder, write_file
 
     options = parser().parse_args(words)
     course = find_course(options.course)
-    known = course.assignments
-    wanted = options.assignment or ("attention" if "attention" in known else known[0])
-    if wanted not in known:
-        raise UsageError(f"There is no assignment '{wanted}'.", hint=f"There is: {', '.join(known)}.")
+    wanted = choose_assignment(course, options.assignment)
     handout = course.handout(wanted)
     files = sorted(path for path in handout.glob("*") if path.is_file()) if handout.is_dir() else []
     if not files:

@@ -25,7 +25,7 @@ class Found:
 
 def inputs_of(task: Task, transcript: Transcript) -> Inputs:
     """Return the random inputs of ``task`` for this transcript's seed."""
-    return Inputs(transcript.seed, task.id)
+    return Inputs(transcript.seed, task.id, secret=transcript.secret)
 
 
 def callables(transcript: Transcript) -> frozenset[str]:

@@ -10,43 +10,44 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.core.assignment import Assignment
-from grader.core.find import find_function, inputs_of
-from grader.core.observed import Case, Observed, case_call
+from grader.core.find import find_function
+from grader.core.memory import Memory
+from grader.core.observed import Case, case_call, case_prefix
 from grader.model import Call, Finding, Status, Task, Transcript
 
 __all__ = ["better", "follow_calls", "planned", "to_follow"]
 
 
-def to_follow(assignment: Assignment, task: Task, transcript: Transcript) -> str:
+def to_follow(assignment: Assignment, task: Task, transcript: Transcript, memory: Memory) -> str:
     """Return the id of the first task that ``task`` uses and that isn't right, if ``task`` isn't right itself."""
     if not task.uses or find_function(assignment, task, transcript).name is None:
         return ""
-    wrong = next((name for name in task.uses if not _right(assignment, assignment.task(name), transcript)), "")
-    if not wrong or _right(assignment, task, transcript) or Observed(task, transcript).untouched:
+    wrong = next((name for name in task.uses if not _right(assignment, assignment.task(name), transcript, memory)), "")
+    if not wrong or _right(assignment, task, transcript, memory) or memory.observed(task, transcript).untouched:
         return ""
     return wrong
 
 
-def follow_calls(assignment: Assignment, transcript: Transcript) -> tuple[Call, ...]:
+def follow_calls(assignment: Assignment, transcript: Transcript, memory: Memory) -> tuple[Call, ...]:
     """Return the next calls with stand-ins; none when there is nothing to follow or all of it has run."""
     done = {outcome.call for outcome in transcript.outcomes}
     calls = []
     for task in assignment.tasks:
-        via = to_follow(assignment, task, transcript)
+        via = to_follow(assignment, task, transcript, memory)
         function = find_function(assignment, task, transcript).name
         if not via or function is None:
             continue
-        seen = Observed(task, transcript, via=via)
-        cases = planned(assignment, task, transcript, seen)
-        made = [case_call(case, task, function, via=via) for case in cases if not case.hidden]
-        calls += [call for call in made if call.id not in done]
+        prefix = case_prefix(task, via)
+        cases = planned(assignment, task, transcript, memory, via)
+        wanted = [case for case in cases if not case.hidden and prefix + case.id not in done]
+        calls += [case_call(case, task, function, via=via) for case in wanted]
     return tuple(calls)
 
 
-def planned(assignment: Assignment, task: Task, transcript: Transcript, seen: Observed) -> list[Case]:
+def planned(assignment: Assignment, task: Task, transcript: Transcript, memory: Memory, via: str = "") -> list[Case]:
     """Return the cases that the checks of ``task`` want next; none if they fail, which judging then tells."""
     try:
-        return list(assignment.checks[task.id].plan(inputs_of(task, transcript), seen))
+        return memory.cases(assignment, task, transcript, via)
     except Exception:  # noqa: BLE001 - a check that fails is our fault, and costs nobody a point
         return []
 
@@ -78,12 +79,12 @@ def _worth(findings: Sequence[Finding], points: dict[str, int]) -> float:
     )
 
 
-def _right(assignment: Assignment, task: Task, transcript: Transcript) -> bool:
-    seen = Observed(task, transcript)
+def _right(assignment: Assignment, task: Task, transcript: Transcript, memory: Memory) -> bool:
+    seen = memory.observed(task, transcript)
     if not len(seen) or seen.untouched:
         return False
     try:
-        findings = list(assignment.checks[task.id].judge(inputs_of(task, transcript), seen))
+        findings = memory.findings(assignment, task, transcript)
     except Exception:  # noqa: BLE001 - as in ``planned``
         return True
     return all(finding.status is Status.PASSED for finding in findings)

@@ -8,8 +8,10 @@ from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import LOAD, find_function, inputs_of
 from grader.core.follow import better, to_follow
+from grader.core.integrity import integrity_notes
 from grader.core.loading import loading_notes
-from grader.core.observed import Inputs, Observed
+from grader.core.memory import Memory
+from grader.core.observed import Observed
 from grader.model import Finding, Note, Params, Status, Task, Transcript
 from grader.model._data import data
 
@@ -36,22 +38,28 @@ class Judgement:
     fault: str = ""
 
 
-def judge(assignment: Assignment, transcript: Transcript) -> Judgement:
-    """Judge every criterion of ``assignment`` by what ``transcript`` holds."""
+def judge(assignment: Assignment, transcript: Transcript, memory: Memory | None = None) -> Judgement:
+    """Judge every criterion of ``assignment`` by what ``transcript`` holds.
+
+    ``memory`` is that of planning the same transcript; it saves work.
+    """
+    memory = Memory() if memory is None else memory
     tasks, faults = [], [transcript.trouble] if transcript.trouble else []
     for task in assignment.tasks:
         if transcript.trouble:
             tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
             continue
         try:
-            tasks.append(_judge_task(assignment, task, transcript))
+            tasks.append(_judge_task(assignment, task, transcript, memory))
         except Exception as error:  # noqa: BLE001 - a check that fails is our fault, whatever it raised
             faults.append(f"{task.id}: {type(error).__name__}: {error}")
             tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
-    return Judgement(tasks=tuple(tasks), notes=loading_notes(transcript), fault="; ".join(faults))
+    return Judgement(
+        tasks=tuple(tasks), notes=(*loading_notes(transcript), *integrity_notes(transcript)), fault="; ".join(faults)
+    )
 
 
-def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> TaskJudgement:
+def _judge_task(assignment: Assignment, task: Task, transcript: Transcript, memory: Memory) -> TaskJudgement:
     found = find_function(assignment, task, transcript)
     name = (("function", task.function),)
     if found.name is None:
@@ -69,19 +77,17 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript) -> T
             else "engine.task.missing"
         )
         return _all(task, Status.MISSING, text, name)
-    seen = Observed(task, transcript)
-    if seen.untouched:
+    if memory.observed(task, transcript).untouched:
         written = _from_cells(assignment, task, transcript)
         return written or _all(task, Status.MISSING, "engine.task.untouched", name)
-    inputs = inputs_of(task, transcript)
     # Planning passes over checks that fail; what they would have asked for is then missing, and that is our fault.
-    tuple(assignment.checks[task.id].plan(inputs, seen))
-    findings = _findings(assignment, task, inputs, seen)
-    via = to_follow(assignment, task, transcript)
-    again = Observed(task, transcript, via=via) if via else seen
-    if via and len(again):
+    memory.cases(assignment, task, transcript)
+    findings = _complete(task, memory.findings(assignment, task, transcript))
+    via = to_follow(assignment, task, transcript, memory)
+    if via and len(memory.observed(task, transcript, via)):
+        again = _complete(task, memory.findings(assignment, task, transcript, via))
         points = {f"{task.id}/{criterion.id}": criterion.points for criterion in task.criteria}
-        findings = better(findings, _findings(assignment, task, inputs, again), points, via)
+        findings = better(findings, again, points, via)
     notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
     findings = tuple(_runnable(finding, transcript, found.name) for finding in findings)
     return TaskJudgement(task=task.id, findings=findings, notes=notes)
@@ -121,16 +127,15 @@ def _from_cells(assignment: Assignment, task: Task, transcript: Transcript) -> T
     return TaskJudgement(task=task.id, findings=_complete(task, findings), notes=(note,))
 
 
-def _findings(assignment: Assignment, task: Task, inputs: Inputs, seen: Observed) -> tuple[Finding, ...]:
-    findings = tuple(assignment.checks[task.id].judge(inputs, seen))
-    return _complete(task, findings)
-
-
 def _complete(task: Task, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return ``findings`` if there is one for each criterion. Raises ValueError."""
     expected = {f"{task.id}/{criterion.id}" for criterion in task.criteria}
     if {finding.criterion for finding in findings} != expected or len(findings) != len(expected):
         raise ValueError(f"checks of {task.id} don't give exactly one finding for each criterion")
+    for finding in findings:
+        top, bottom = finding.share
+        if not 0 <= top <= bottom or not bottom:
+            raise ValueError(f"{finding.criterion} has the share {top}/{bottom}: a share lies between 0 and 1")
     return findings
 
 

@@ -21,8 +21,11 @@ __all__ = ["Book", "Misconception", "Observation", "agrees"]
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """How near a wrong reference has to come. The nearest two of a course lie orders of magnitude further apart."""
 
-RELATIVE_SINGLE = 2e-4
-"""The same for answers in single precision."""
+RELATIVE_SINGLE, ABSOLUTE_SINGLE = 2e-4, 2e-6
+"""The same where anything is in single precision; the absolute part is relative to the largest predicted value."""
+
+MAX_MESSAGE = 200
+"""Characters of an exception's text that are compared."""
 
 
 @data
@@ -55,12 +58,13 @@ class Misconception:
 
 @data
 class Observation:
-    """What came back for some arguments: a value, or the name of an exception."""
+    """What came back for some arguments: a value, or the name of an exception and its text."""
 
     args: tuple[object, ...]
     kwargs: tuple[tuple[str, object], ...] = ()
     value: object = None
     raised: str = ""
+    message: str = ""
 
     @classmethod
     def of(cls, seen: Seen, args: Sequence[object], **kwargs: object) -> Observation:
@@ -68,7 +72,8 @@ class Observation:
         failure = seen.outcome.failure
         raised = "" if seen.returned else (failure.kind if seen.outcome.kind == "raised" and failure else "?")
         value = seen.value if seen.returned else None
-        return cls(args=tuple(args), kwargs=tuple(sorted(kwargs.items())), value=value, raised=raised)
+        message = failure.message if failure else ""
+        return cls(args=tuple(args), kwargs=tuple(sorted(kwargs.items())), value=value, raised=raised, message=message)
 
 
 class Book:
@@ -119,31 +124,44 @@ class Book:
 
 
 def explains(entry: Misconception, observations: Sequence[Observation]) -> bool:
-    """Whether ``entry`` gives what was observed, every time."""
+    """Whether ``entry`` gives what was observed, every time.
+
+    Where nothing but exceptions came back, their texts have to agree too: very different slips raise a ValueError.
+    """
     predict = entry.predict() if entry.fresh else entry.predict
-    return all(_matches(predict, entry.many, observation) for observation in observations)
+    texts = all(observation.raised for observation in observations)
+    return all(_matches(predict, entry.many, observation, texts=texts) for observation in observations)
 
 
-def _matches(predict: Callable[..., Any], many: bool, observation: Observation) -> bool:
+def _matches(predict: Callable[..., Any], many: bool, observation: Observation, *, texts: bool) -> bool:
     try:
         with np.errstate(all="ignore"):
             answer = predict(*observation.args, **dict(observation.kwargs))
             candidates = list(answer) if many else [answer]
     except Exception as error:  # noqa: BLE001 - a wrong reference may raise what the mistake raises
-        return observation.raised == type(error).__name__
+        same = not texts or observation.message[:MAX_MESSAGE] == str(error)[:MAX_MESSAGE]
+        return same and observation.raised == type(error).__name__
     if observation.raised:
         return False
-    return any(agrees(observation.value, candidate) for candidate in candidates)
+    single = any(isinstance(arg, np.ndarray) and arg.dtype == np.float32 for arg in observation.args)
+    return any(agrees(observation.value, candidate, single=single) for candidate in candidates)
 
 
-def agrees(got: object, predicted: object) -> bool:
-    """Whether two answers are the same but for rounding: same structure, same shapes, nan where nan is."""
+def agrees(got: object, predicted: object, *, single: bool = False) -> bool:
+    """Whether two answers are the same but for rounding: same structure, same shapes, nan where nan is.
+
+    ``single`` says that the arguments were in single precision; an answer or a prediction in it counts alike.
+    """
     if isinstance(predicted, (tuple, list)):
         parts = list(got) if isinstance(got, (tuple, list)) or (isinstance(got, np.ndarray) and got.ndim) else None
-        return parts is not None and len(parts) == len(predicted) and all(map(agrees, parts, predicted))
+        return (
+            parts is not None
+            and len(parts) == len(predicted)
+            and all(agrees(part, other, single=single) for part, other in zip(parts, predicted, strict=True))
+        )
     if predicted is None or isinstance(predicted, (bool, str)):
         return type(got) is type(predicted) and got == predicted
-    if type(got) is float and isinstance(predicted, float):
+    if type(got) is float and isinstance(predicted, float) and not single:
         # The commonest case, and by the thousand: without arrays.
         both_nan = math.isnan(got) and math.isnan(predicted)
         return both_nan or bool(abs(got - predicted) <= ABSOLUTE + RELATIVE * abs(predicted))
@@ -157,5 +175,8 @@ def agrees(got: object, predicted: object) -> bool:
     mine, other = np.asarray(got), np.asarray(predicted)
     if mine.shape != other.shape or mine.dtype.kind not in "biuf":
         return False
-    relative = RELATIVE_SINGLE if mine.dtype.itemsize <= 4 and mine.dtype.kind == "f" else RELATIVE
-    return bool(np.allclose(mine.astype(np.float64), other, rtol=relative, atol=ABSOLUTE, equal_nan=True))
+    relative, absolute = RELATIVE, ABSOLUTE
+    if single or any(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in (mine, other)):
+        sizes = np.abs(other[np.isfinite(other)])
+        relative, absolute = RELATIVE_SINGLE, ABSOLUTE_SINGLE * float(sizes.max(initial=0.0)) + ABSOLUTE
+    return bool(np.allclose(mine.astype(np.float64), other, rtol=relative, atol=absolute, equal_nan=True))

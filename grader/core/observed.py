@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ __all__ = ["STAND_IN", "Case", "Drawn", "Inputs", "Observed", "Seen"]
 STAND_IN = "with "
 """Sessions whose name begins so have the stand-in of the task that follows."""
 
+T = TypeVar("T")
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -51,8 +53,16 @@ class Case:
 class Inputs:
     """Random inputs of one task, a function of the submission's seed alone."""
 
-    def __init__(self, seed: int, task: str, *, salt: str = "") -> None:
-        self._prefix = f"{salt}/{seed}/{task}/"
+    def __init__(self, seed: int, task: str, *, secret: str = "") -> None:
+        self._seed, self._task, self._secret = seed, task, secret
+        self._prefix = f"/{seed}/{task}/"
+
+    @property
+    def hidden(self) -> Inputs:
+        """Inputs for hidden criteria: another stream, which the printed seed doesn't tell."""
+        made = Inputs(self._seed, self._task)
+        made._prefix = f"hidden {self._secret}{self._prefix}"
+        return made
 
     def number(self, name: str) -> int:
         """Return the seed of the case ``name``: small, so that it can be printed and typed again."""
@@ -88,6 +98,13 @@ class Seen:
     def __init__(self, call: Call, outcome: Outcome) -> None:
         self.call = call
         self.outcome = outcome
+        self._kept: dict[str, object] = {}
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` gives, called once for each ``name``: an outcome is looked at several times."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast("T", self._kept[name])
 
     @property
     def id(self) -> str:
@@ -163,15 +180,20 @@ class Seen:
 class Observed:
     """The outcomes of one task, by the ids of its cases."""
 
-    def __init__(self, task: Task, transcript: Transcript, *, via: str = "") -> None:
-        """See the calls of ``task``; ``via`` those where a stand-in replaced the function of that task."""
+    def __init__(self, task: Task, transcript: Transcript, *, via: str = "", before: Observed | None = None) -> None:
+        """See the calls of ``task``; ``via`` those where a stand-in replaced the function of that task.
+
+        What was seen ``before`` of the same outcomes is taken over.
+        """
         prefix = case_prefix(task, via)
         calls = {call.id: call for call in transcript.calls}
-        self._seen = {
-            outcome.call.removeprefix(prefix): Seen(calls[outcome.call], outcome)
-            for outcome in transcript.outcomes
-            if outcome.call.startswith(prefix) and outcome.call in calls
-        }
+        self._seen: dict[str, Seen] = {}
+        for outcome in transcript.outcomes:
+            if outcome.call.startswith(prefix) and outcome.call in calls:
+                name = outcome.call.removeprefix(prefix)
+                old = before[name] if before is not None and name in before else None
+                same = old is not None and old.outcome is outcome
+                self._seen[name] = old if old is not None and same else Seen(calls[outcome.call], outcome)
 
     def __getitem__(self, case: str) -> Seen:
         return self._seen[case]

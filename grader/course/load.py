@@ -17,27 +17,16 @@ from grader.course.texts import read_texts
 from grader.errors import CourseError
 from grader.model import Task
 
-__all__ = ["digest_of", "load_assignment", "load_module"]
+__all__ = ["choose_assignment", "digest_of", "load_assignment", "load_module"]
 
 
 def load_assignment(course: Course, assignment_id: str = "", language: str = "") -> Assignment:
-    """Load an assignment of ``course``: the only one, or that of the id.
+    """Load an assignment of ``course``: that of the id, or the one that ``choose_assignment`` takes.
 
     Raises:
         CourseError: If there is no such assignment, or it can't be used; the message names file and key.
     """
-    known = course.assignments
-    if not assignment_id:
-        if len(known) > 1 and "attention" not in known:
-            raise CourseError(
-                str(course.root), "", f"there are several assignments ({', '.join(known)}).",
-                hint="Choose one with --assignment.",
-            )  # fmt: skip
-        assignment_id = "attention" if "attention" in known else known[0]
-    if assignment_id not in known:
-        raise CourseError(
-            str(course.root), "", f"there is no assignment '{assignment_id}'.", hint=f"There is: {', '.join(known)}."
-        )
+    assignment_id = choose_assignment(course, assignment_id)
     folder = course.reference(assignment_id)
     spec = read_spec(folder / "assignment.toml")
     if spec.id != assignment_id:
@@ -74,6 +63,30 @@ def load_assignment(course: Course, assignment_id: str = "", language: str = "")
         misconceptions=misconceptions,
         stand_ins=_read_stand_ins(folder, spec.tasks),
     )
+
+
+def choose_assignment(course: Course, assignment_id: str = "") -> str:
+    """Return ``assignment_id`` if there is such an assignment; without one, the only or the default one.
+
+    Raises:
+        CourseError: If there is none of that id, or none of several is the default.
+    """
+    known = course.assignments
+    if assignment_id in known:
+        return assignment_id
+    if assignment_id:
+        raise CourseError(
+            str(course.root), "", f"there is no assignment '{assignment_id}'.", hint=f"There is: {', '.join(known)}."
+        )
+    if len(known) == 1:
+        return known[0]
+    default = [name for name in known if read_spec(course.reference(name) / "assignment.toml").default]
+    if len(default) != 1:
+        raise CourseError(
+            str(course.root), "", f"there are several assignments ({', '.join(known)}).",
+            hint="Choose one with --assignment, or write default = true into the assignment.toml of just one.",
+        )  # fmt: skip
+    return default[0]
 
 
 def digest_of(folder: Path) -> str:

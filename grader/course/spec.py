@@ -18,7 +18,7 @@ __all__ = ["Spec", "read_spec"]
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RESERVED = LOAD.rstrip("/")
-_TOP = {"id", "version", "language", "packages", "inert_modules", "limits", "task"}
+_TOP = {"id", "version", "default", "language", "packages", "inert_modules", "limits", "task"}
 _TASK = {"id", "function", "signature", "criteria", "uses"}
 _CRITERION = {"id", "points", "core", "requires", "hidden"}
 
@@ -29,6 +29,7 @@ class Spec:
 
     id: str
     version: str
+    default: bool
     language: str
     tasks: tuple[Task, ...]
     limits: Limits
@@ -97,6 +98,7 @@ def read_spec(path: Path) -> Spec:
     return Spec(
         id=top.text("id", pattern=_ID),
         version=top.text("version"),
+        default=top.flag("default"),
         language=top.text("language", "en"),
         tasks=tasks,
         limits=_limits(path, top.table.get("limits", {})),

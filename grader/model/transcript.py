@@ -125,6 +125,14 @@ class Failure:
 
 
 @data
+class Event:
+    """Something that the worker noticed: for the instructor, never a verdict."""
+
+    kind: str
+    detail: str
+
+
+@data
 class Outcome:
     """What came back of one call. ``cpu_us`` and ``wall_us`` are costs; they never reach a Result."""
 
@@ -139,6 +147,7 @@ class Outcome:
     stdout_cut: bool = False
     remarks: tuple[str, ...] = ()
     failure: Failure | None = None
+    events: tuple[Event, ...] = ()
     cpu_us: int = 0
     wall_us: int = 0
 
@@ -152,20 +161,11 @@ class Session:
 
 
 @data
-class Event:
-    """Something that the worker's audit hook saw: for the instructor, never a verdict."""
-
-    session: str
-    call: str
-    kind: str
-    detail: str
-
-
-@data
 class Transcript:
     """Everything that was asked and answered, for one submission and one seed.
 
     Attributes:
+        secret: What the inputs of hidden criteria come from beside the seed; never printed.
         source: Text of each cell, by position, for showing the learner's own lines.
         cell_numbers: The numbers of these cells.
         environment: What ran: Python, NumPy, platform, isolation backend.
@@ -182,11 +182,11 @@ class Transcript:
     seed: int
     source: tuple[str, ...]
     cell_numbers: tuple[int, ...]
+    secret: str = ""
     intake: tuple[tuple[str, tuple[tuple[str, str | int | float], ...]], ...] = ()
     intake_trouble: bool = False
     environment: tuple[tuple[str, str], ...] = ()
     sessions: tuple[Session, ...] = ()
     calls: tuple[Call, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    events: tuple[Event, ...] = ()
     trouble: str = ""

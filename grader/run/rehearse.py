@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from grader.core.assignment import Assignment
+from grader.core.memory import Memory
 from grader.core.plan import plan
 from grader.core.values import to_python
 from grader.model import Array, Call, Failure, Outcome, Transcript, Value
@@ -35,9 +36,15 @@ def install_tape() -> None:
 
 
 def rehearse(
-    assignment: Assignment, functions: Mapping[str, Callable[..., Any]], seed: int, *, name: str = "rehearsal.py"
+    assignment: Assignment,
+    functions: Mapping[str, Callable[..., Any]],
+    seed: int,
+    *,
+    name: str = "rehearsal.py",
+    memory: Memory | None = None,
 ) -> Transcript:
-    """Return the transcript of a submission that consists of ``functions``."""
+    """Return the transcript of a submission that consists of ``functions``; ``memory`` helps to judge it."""
+    memory = Memory() if memory is None else memory
     install_tape()
     transcript = Transcript(
         schema="grade.transcript/1",
@@ -52,7 +59,7 @@ def rehearse(
         cell_numbers=(0,),
     )
     for _ in range(MAX_ROUNDS):
-        calls = plan(assignment, transcript)
+        calls = plan(assignment, transcript, memory)
         if not calls:
             break
         outcomes = tuple(_outcome(call, functions) for call in calls)

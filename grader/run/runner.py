@@ -129,12 +129,30 @@ class Runner:
             return Outcome(call=call.id, kind="not_run", failure=Failure(kind="gave_up"))
         outcome = life.call(call, self._deadline)
         if outcome.kind == "crashed" and life.calls > 1:
-            # Perhaps what an earlier call left behind: asked once more in a new process, where nothing came before.
-            life = self._life(call.session)
-            outcome = life.call(call, self._deadline) if life.alive else outcome
+            outcome, life = self._without_what_came_before(call, outcome, life)
         if not life.alive:
             self._strikes[call.name] += 1
         return outcome
+
+    def _without_what_came_before(self, call: Call, crashed: Outcome, life: Life) -> tuple[Outcome, Life]:
+        """Ask once more in a new process: perhaps it was what an earlier call left behind.
+
+        Luck must not help who crashes at random: two new processes have to give the same answer.
+        """
+        answers: list[Outcome] = []
+        for _ in range(2):
+            if life.alive:
+                life.close()
+                life.alive = False
+            life = self._life(call.session)
+            if not life.alive:
+                return crashed, life
+            answers.append(life.call(call, self._deadline))
+            if answers[-1].kind == "crashed":
+                return answers[-1], life
+        first, second = answers
+        same = (first.kind, first.value, first.failure) == (second.kind, second.value, second.failure)
+        return (second if same else crashed), life
 
     def _capped(self, outcome: Outcome) -> Outcome:
         self._bytes += _size(outcome)

@@ -221,6 +221,7 @@ def _from_reply(call: Call, kind: OutcomeKind, reply: Reply, began: float) -> Ou
         stdout_cut=reply.cut,
         remarks=reply.remarks,
         failure=reply.failure,
+        events=reply.events,
         wall_us=_microseconds(began),
     )
 

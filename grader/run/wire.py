@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.core.values import DTYPES
-from grader.model import Array, Draws, Failure, Opaque, Seq, Source, Step, Value
+from grader.model import Array, Draws, Event, Failure, Opaque, Seq, Source, Step, Value
 from grader.model._data import data
 from grader.run.inside.frames import HEAD, MAGIC
 
@@ -52,6 +52,7 @@ class Reply:
     cut: bool = False
     remarks: tuple[str, ...] = ()
     failure: Failure | None = None
+    events: tuple[Event, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
 
 
@@ -129,6 +130,10 @@ def decode_reply(header: bytes, payload: bytes) -> Reply:
         cut=_bool(head.get("cut", False)),
         remarks=tuple(_text(item, 80) for item in _list(head.get("remarks", []), 20)),
         failure=_failure(head.get("failure")),
+        events=tuple(
+            Event(kind=_text(pair[0], MAX_NAME), detail=_text(pair[1], 100))
+            for pair in map(_pair, _list(head.get("events", []), 256))
+        ),
         environment=tuple(
             (_text(pair[0], MAX_NAME), _text(pair[1], MAX_NAME))
             for pair in map(_pair, _list(head.get("environment", []), 16))

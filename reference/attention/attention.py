@@ -51,6 +51,11 @@ class Pair:
     text: str = ""
     params: Params = ()
 
+    @property
+    def right(self) -> tuple[Expected, Expected]:
+        """The right ``(out, weights)``."""
+        return self.seen.once("right", lambda: oracle.attention(*self.made.arrays))
+
 
 class Attention:
     """30 points: shapes 3, row sums 3, weights 15, out 7, inputs kept 2."""
@@ -177,13 +182,13 @@ class Attention:
             unanswered = trouble(criterion, pair.seen)
             if unanswered:
                 return unanswered
-            expected = oracle.attention(*pair.made.arrays)[1]
+            expected = pair.right[1]
             verdict = compare(pair.weights, expected, "weights", input_unit=unit(pair.made))
             if not verdict.passed:
                 snippet = _attention_snippet(pair.made, "print(weights.round(3))")
                 return wrong(criterion, pair.seen, verdict, snippet, text="attention.weights.wrong")
             notes += verdict.notes
-        shown = picture(pairs[0].weights, oracle.attention(*pairs[0].made.arrays)[1], "weights")
+        shown = picture(pairs[0].weights, pairs[0].right[1], "weights")
         evidence = () if shown is None else (shown,)
         return Finding(criterion=criterion, status=Status.PASSED, evidence=evidence, notes=distinct(notes))
 
@@ -196,7 +201,7 @@ class Attention:
             if pair.seen.problem():
                 # Said once, with the shapes.
                 return Finding(criterion=criterion, status=Status.FAILED, calls=(pair.seen.id,))
-            right = oracle.attention(*pair.made.arrays)[0]
+            right = pair.right[0]
             verdict = compare(pair.out, right, "out", input_unit=unit(pair.made))
             if not verdict.passed or verdict.notes:
                 mine = _from_own_weights(pair)
@@ -312,7 +317,7 @@ def _explain_out(pairs: list[Pair]) -> str:
     observed = []
     for pair in pairs:
         own = _weights_of(pair)
-        w = np.asarray(oracle.attention(*pair.made.arrays)[1].value, dtype=np.float64) if own is None else own
+        w = np.asarray(pair.right[1].value, dtype=np.float64) if own is None else own
         observed.append(Observation(args=(w, *pair.made.arrays), value=pair.out))
     return BOOK.explain("attention/out", observed)
 

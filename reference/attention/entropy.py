@@ -98,7 +98,7 @@ class Entropy:
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the two criteria."""
         sweeps = _sweeps(seen)
-        more = [_Sweep(call) for call in seen.all_of("seed/")]
+        more = [_Sweep.of(call) for call in seen.all_of("seed/")]
         yield self._draws(sweeps, more)
         usual = all(all(sweep.agreement) for sweep in sweeps)
         yield self._arguments(usual, sweeps[0].known, _sweeps(seen, "arguments/widths", "arguments/keys"))
@@ -213,6 +213,11 @@ class Entropy:
 class _Sweep:
     """One call of ``entropy_sweep`` and what its draws explain."""
 
+    @classmethod
+    def of(cls, seen: Seen) -> _Sweep:
+        """Look at a call once."""
+        return seen.once("sweep", lambda: cls(seen))
+
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         widths = seen.kwargs["d_ks"]
@@ -225,23 +230,26 @@ class _Sweep:
         self.complete = len(self.numbers) == len(self.d_ks) and all(math.isfinite(r.value) for r in self.numbers)
         self.drew_known = False
         self.explained: list[Doubles] = []
+        self._tried: list[int] = []
         self.agreement: list[str] = [""] * len(self.d_ks)
 
     def explain(self, places: int | None) -> None:
         """Compare with what the draws give; ``places`` is to how many decimals the answers are rounded, if they are."""
-        self.drew_known = explain.trustworthy(self.seen.drawn)
+        self.drew_known = explain.trustworthy(explain.recorded(self.seen))
         if self.drew_known and self.complete:
             skip = 0
-            for i, d in enumerate(self.d_ks):
-                values, tried = explain.entropies(self.seen.drawn, d, self.n, skip)
+            for i, (d, read) in enumerate(zip(self.d_ks, self.numbers, strict=True)):
+                if i == len(self.explained):
+                    values, tried = explain.entropies(explain.recorded(self.seen), d, self.n, skip)
+                    self.explained.append(values)
+                    self._tried.append(tried)
                 skip += d * (self.n + 1)
-                self.explained.append(values)
-                self.agreement[i] = _agreement(self.numbers[i].value, values, tried, places)
+                self.agreement[i] = _agreement(read.value, self.explained[i], self._tried[i], places)
 
     @property
     def known(self) -> bool:
         """Whether a query and keys of the right shapes were drawn for every width, so that draws can tell."""
-        return self.drew_known and all(explain.exact_pairs(self.seen.drawn, d, self.n) for d in self.d_ks)
+        return self.drew_known and all(explain.exact_pairs(explain.recorded(self.seen), d, self.n) for d in self.d_ks)
 
     def nearest(self, at: int) -> float | None:
         """Return the entropy that the draws give for the width at this place, if they give just one or a few."""
@@ -267,9 +275,9 @@ def _sweeps(seen: Observed, *names: str) -> list[_Sweep]:
 
     To how many decimals a program rounds shows in all usual calls together: in a single one all numbers may end in 0.
     """
-    usual = [_Sweep(seen[name]) for name in SWEEPS]
+    usual = [_Sweep.of(seen[name]) for name in SWEEPS]
     places = decimals_of([read.value for sweep in usual if sweep.complete for read in sweep.numbers])
-    sweeps = [_Sweep(seen[name]) for name in names] if names else usual
+    sweeps = [_Sweep.of(seen[name]) for name in names] if names else usual
     for sweep in sweeps:
         sweep.explain(places)
     return sweeps
@@ -298,7 +306,9 @@ def _explain(sweeps: list[_Sweep]) -> str:
     """Name the misconception that explains every width of every sweep by what was drawn for it."""
     observed = []
     for sweep in sweeps:
-        pairs = {d: explain.query_key_pairs(sweep.seen.drawn, d, sweep.n)[:MAX_EXPLAINED] for d in sweep.d_ks}
+        pairs = {
+            d: explain.query_key_pairs(explain.recorded(sweep.seen), d, sweep.n)[:MAX_EXPLAINED] for d in sweep.d_ks
+        }
         if not sweep.drew_known or not any(pairs.values()):
             return ""
         scores = {d: np.array([k @ q for q, k in found]).reshape(-1, sweep.n) for d, found in pairs.items()}

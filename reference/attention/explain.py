@@ -7,6 +7,7 @@ many it tried: a caller compares it with the chance of a coincidence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,14 @@ from . import oracle
 
 __all__ = [
     "MAX_PAIRS",
+    "Record",
     "block_variances",
     "entropies",
     "exact_pairs",
     "normal_arrays",
     "orders",
     "query_key_pairs",
+    "recorded",
     "score_sets",
     "shuffled",
     "trustworthy",
@@ -47,11 +50,39 @@ MAX_TIMES = 16
 honest ones repeat a number once a width, made-up ones could repeat what suits them."""
 
 
+class Record(tuple[Drawn, ...]):
+    """What was drawn in one call: as the plain draws, but what is asked of them again and again is worked out once."""
+
+    @cached_property
+    def trusted(self) -> bool:
+        """See ``trustworthy``."""
+        return _trustworthy(self)
+
+    @cached_property
+    def arrays(self) -> list[Doubles]:
+        """See ``normal_arrays``."""
+        return _normal_arrays(self)
+
+
+def recorded(seen: Seen) -> Record | None:
+    """Return what was drawn in a call; None if it isn't known."""
+    return seen.once("record", lambda: None if seen.drawn is None else Record(seen.drawn))
+
+
 def trustworthy(drawn: Sequence[Drawn] | None) -> bool:
     """Whether there is a record with standard normal draws in it that look like ones.
 
     Who seeds anew at each width draws the same numbers again and again: they are no new evidence, and count once.
     """
+    return drawn.trusted if isinstance(drawn, Record) else _trustworthy(drawn)
+
+
+def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
+    """Return every array drawn from N(0, 1), in order, with its axes of length 1 taken out."""
+    return drawn.arrays if isinstance(drawn, Record) else _normal_arrays(drawn)
+
+
+def _trustworthy(drawn: Sequence[Drawn] | None) -> bool:
     normal = [item.values.ravel() for item in drawn or () if item.standard_normal]
     if not normal:
         return False
@@ -62,15 +93,15 @@ def trustworthy(drawn: Sequence[Drawn] | None) -> bool:
     return once.size >= MIN_DIFFERENT and int(times.max()) <= MAX_TIMES and looks_normal(once)
 
 
-def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
-    """Return every array drawn from N(0, 1), in order, with its axes of length 1 taken out."""
+def _normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
     arrays: list[Doubles] = []
     for item in drawn or ():
         if item.standard_normal and item.values.size:
-            for part in item.values:
-                arrays.append(np.squeeze(part))
-                if len(arrays) == MAX_ARRAYS:
-                    return arrays
+            # Squeezed together: each draw of the run has the same axes of length 1.
+            long = tuple(length for length in item.shape if length != 1)
+            arrays += list(item.values.reshape(-1, *long)[: MAX_ARRAYS - len(arrays)])
+            if len(arrays) == MAX_ARRAYS:
+                return arrays
     return arrays
 
 
@@ -136,10 +167,12 @@ def variances(Q: Doubles, K: Doubles, n: int) -> Iterator[tuple[str, float]]:
         yield "repeats", float(scores.reshape(repeats, n).var(axis=1).mean())
         yield "sample repeats", float(scores.reshape(repeats, n).var(axis=1, ddof=1).mean()) if n > 1 else 0.0
     if scores.size**2 <= MAX_TABLE:
-        table = Q @ K.T
-        yield "table", float(table.var())
-        yield "sample table", float(table.var(ddof=1)) if table.size > 1 else 0.0
-        yield "uncentred table", float((table**2).mean())
+        # Of all scores q.k, without the table: their mean square is the sum of (Q'Q) * (K'K).
+        square = float(((Q.T @ Q) * (K.T @ K)).sum()) / scores.size**2
+        population = square - float(Q.mean(axis=0) @ K.mean(axis=0)) ** 2
+        yield "table", population
+        yield "sample table", population * scores.size**2 / (scores.size**2 - 1) if scores.size > 1 else 0.0
+        yield "uncentred table", square
 
 
 # ---------------------------------------------------------------------- exercises 2 and 3
@@ -206,7 +239,7 @@ def shuffled(seen: Seen) -> bool:
     """Whether a random order was drawn and no normal number."""
     draws = seen.outcome.draws
     others = draws.others if draws is not None else ()
-    return bool({"permutation", "permuted", "shuffle", "choice"} & set(others)) and not trustworthy(seen.drawn)
+    return bool({"permutation", "permuted", "shuffle", "choice"} & set(others)) and not trustworthy(recorded(seen))
 
 
 def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> tuple[Doubles, int]:

@@ -82,11 +82,18 @@ def weighted(w: npt.ArrayLike, units: npt.ArrayLike, v: npt.ArrayLike) -> Expect
 
 
 def entropy(scores: npt.ArrayLike) -> Doubles:
-    """Return the entropy, in nats, of the softmax of ``scores`` along the last axis."""
-    wide: Wide = _wide(scores)
-    w = _softmax(wide, -1)
-    terms = np.where(w > 0, w * np.log(np.where(w > 0, w, 1)), 0)
-    return np.asarray(-terms.sum(-1), dtype=np.float64)
+    """Return the entropy, in nats, of the softmax of ``scores`` along the last axis.
+
+    Double precision is enough: -sum w log w is log(total) + sum e (max - x) / total with e = exp(x - max), two terms
+    that are never negative; and total is 1 and a rest, so that its logarithm is precise where the entropy is near 0.
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    below = x.max(axis=-1, keepdims=True) - x
+    e = np.exp(-below)
+    others = e.copy()
+    np.put_along_axis(others, np.argmax(x, axis=-1, keepdims=True), 0.0, axis=-1)
+    rest = others.sum(axis=-1)
+    return np.asarray(np.log1p(rest) + (e * below).sum(axis=-1) / (1 + rest))
 
 
 def _wide(x: npt.ArrayLike) -> Wide:

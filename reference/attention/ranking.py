@@ -59,7 +59,7 @@ class Ranking:
         )
 
     def _open(self, seen: Observed) -> bool:
-        answers = [_Answer(seen[name]) for name in self.CASES]
+        answers = [_Answer.of(seen[name]) for name in self.CASES]
         return _nearly_all_equal(answers) and not _explained(answers, "first")
 
     def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ class Ranking:
 
     def judge(self, inputs: Inputs, seen: Observed) -> Iterator[Finding]:
         """Judge the three criteria."""
-        answers = [_Answer(seen[name]) for name in self.CASES]
+        answers = [_Answer.of(seen[name]) for name in self.CASES]
         for answer in answers:
             problem = answer.seen.problem()
             if problem is not None:
@@ -86,7 +86,7 @@ class Ranking:
         if bad_form is not None:
             yield from self._without_orders(answers, bad_form)
             return
-        more = [_Answer(call) for call in seen.all_of("seed/")]
+        more = [_Answer.of(call) for call in seen.all_of("seed/")]
         yield self._draws(answers, more)
         yield self._equal(answers, more)
         notes = (
@@ -96,7 +96,7 @@ class Ranking:
 
     def _without_orders(self, answers: list[_Answer], bad: _Answer) -> Iterator[Finding]:
         """Only the conclusion came back, or something else: part of the points if the claim was checked on draws."""
-        drew = all(explain.trustworthy(answer.seen.drawn) for answer in answers)
+        drew = all(explain.trustworthy(explain.recorded(answer.seen)) for answer in answers)
         conclusion = all(answer.conclusion for answer in answers)
         known = "conclusion_only" if conclusion and drew else "weights_returned" if _floats(bad) else ""
         text = f"misconception.{known}.text" if known else "ranking.form.wrong"
@@ -164,6 +164,11 @@ class Ranking:
 class _Answer:
     """One call of ``compare_rankings``."""
 
+    @classmethod
+    def of(cls, seen: Seen) -> _Answer:
+        """Look at a call once."""
+        return seen.once("answer", lambda: cls(seen))
+
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         self.d, self.n = int(str(seen.kwargs["d_k"])), int(str(seen.kwargs["n_keys"]))
@@ -179,7 +184,7 @@ class _Answer:
             self.conclusion = True
         self.form, self.tried = "", 0
         self.matches = {"first": False, "second": False}
-        if explain.trustworthy(seen.drawn):
+        if explain.trustworthy(explain.recorded(seen)):
             self._match()
 
     @property
@@ -206,7 +211,7 @@ class _Answer:
         """
         if self.first is None or self.second is None or not self.matches["second"]:
             return False
-        for q, k in explain.query_key_pairs(self.seen.drawn, self.d, self.n):
+        for q, k in explain.query_key_pairs(explain.recorded(self.seen), self.d, self.n):
             scores = k @ q
             near = explain.NEAR_TIE * float((np.abs(k) @ np.abs(q)).max())
             weights = np.exp((scores - scores.max()).astype(np.float32))
@@ -218,13 +223,15 @@ class _Answer:
         return False
 
     def _match(self) -> None:
-        found, self.tried = explain.orders(self.seen.drawn, self.d, self.n)
+        found, self.tried = explain.orders(explain.recorded(self.seen), self.d, self.n)
         for order in found:
             for form, expected in forms_of(order).items():
                 for which, got in (("first", self.first), ("second", self.second)):
                     if got is not None and np.array_equal(got, expected):
                         self.matches[which] = True
                         self.form = self.form or form
+            if all(self.matches.values()):
+                return
 
 
 def _floats(answer: _Answer) -> bool:
@@ -271,7 +278,9 @@ def _known(answers: list[_Answer]) -> bool:
     Otherwise the program may have drawn in a way that the record doesn't follow, and its draws say nothing.
     """
     shuffled = all(explain.shuffled(answer.seen) for answer in answers)
-    return shuffled or (not _too_many(answers) and all(explain.exact_pairs(a.seen.drawn, a.d, a.n) for a in answers))
+    return shuffled or (
+        not _too_many(answers) and all(explain.exact_pairs(explain.recorded(a.seen), a.d, a.n) for a in answers)
+    )
 
 
 def _text(order: Order) -> str:
@@ -287,8 +296,8 @@ def _explain(answers: list[_Answer]) -> str:
     """Name the misconception that explains both orders of every call by what was drawn."""
     observed = []
     for answer in answers:
-        pairs = explain.query_key_pairs(answer.seen.drawn, answer.d, answer.n)[:4]
-        if not explain.trustworthy(answer.seen.drawn) or not pairs:
+        pairs = explain.query_key_pairs(explain.recorded(answer.seen), answer.d, answer.n)[:4]
+        if not explain.trustworthy(explain.recorded(answer.seen)) or not pairs:
             return ""
         scores = np.array([k @ q for q, k in pairs])
         value = (answer.first_order, answer.second_order)

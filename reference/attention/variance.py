@@ -54,7 +54,7 @@ class Variance:
     EXACT_CASES = ((3, 1000), (5, 500), (7, 500))
     """(d_k, n_samples) small enough for the numbers themselves to be sent."""
 
-    SHOWN_CASES = ((60, 500), (1024, 1000))
+    SHOWN_CASES = ((60, 500), (1024, 400))
     """Larger ones: judged by their interval, and shown in the picture."""
 
     SEEDS = VARIANCE_CALLS
@@ -84,7 +84,7 @@ class Variance:
 
     def _open(self, seen: Observed) -> bool:
         """Whether the numbers are there but their draws don't explain both of them."""
-        judged = [_Measured(seen[f"exact/{d}"]) for d, _ in self.EXACT_CASES]
+        judged = [_Measured.of(seen[f"exact/{d}"]) for d, _ in self.EXACT_CASES]
         return all(m.numbers for m in judged) and not all(m.raw_explained and m.scaled_explained for m in judged)
 
     def read_cells(self, inputs: Inputs, cells: tuple[CellSeen, ...]) -> Iterator[Finding]:
@@ -107,9 +107,9 @@ class Variance:
                         snippet=call_snippet("measure_variance", call),
                     )
                 return
-        exact = [_Measured(call) for call in calls[: len(self.EXACT_CASES)]]
-        every = [*exact, *(_Measured(call) for call in calls[len(self.EXACT_CASES) :])]
-        more = [_Measured(call) for call in seen.all_of("seed/") if call.returned and not _pair_problem(call)]
+        exact = [_Measured.of(call) for call in calls[: len(self.EXACT_CASES)]]
+        every = [*exact, *(_Measured.of(call) for call in calls[len(self.EXACT_CASES) :])]
+        more = [_Measured.of(call) for call in seen.all_of("seed/") if call.returned and not _pair_problem(call)]
         measured = self._measured(exact, every, more)
         evidence = (_variance_table(every), _variance_chart(every))
         notes = self._notes(exact, seen)
@@ -131,17 +131,24 @@ class Variance:
                 calls=(call.id,),
                 snippet=call_snippet("measure_variance", call),
             )
-        drew = all(explain.trustworthy(m.seen.drawn) or m.other_draws for m in exact)
+        drew = all(explain.trustworthy(explain.recorded(m.seen)) or m.other_draws for m in exact)
         ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
         if not drew and len(ratios) == 1:
-            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.same_numbers_always.text",
+                misconceptions=("same_numbers_always",),
+                calls=(call.id,),
+            )
         for m in exact:
             if m.samples is not None and m.raw_explained and not m.samples_right:
                 return Finding(
                     criterion=criterion,
                     status=Status.PARTIAL,
                     share=(1, 2),
-                    text="variance.samples",
+                    text="misconception.samples_ignored.text",
+                    misconceptions=("samples_ignored",),
                     params=(("asked", m.n), ("used", m.samples)),
                     calls=(m.seen.id,),
                     snippet=call_snippet("measure_variance", m.seen),
@@ -153,7 +160,13 @@ class Variance:
             return Finding(criterion=criterion, status=Status.PASSED)
         # The draws aren't known or don't explain the numbers: they scatter as measurements do, or they don't.
         if len({m.raw for m in more}) <= 1 and len(more) > 1:
-            return Finding(criterion=criterion, status=Status.FAILED, text="variance.constant", calls=(call.id,))
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.same_numbers_always.text",
+                misconceptions=("same_numbers_always",),
+                calls=(call.id,),
+            )
         review = Note(text="variance.review", audience="instructor", kind="review")
         return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
 
@@ -181,7 +194,7 @@ class Variance:
         low, high = product_variance_interval(1e-2, call.n, call.d)
         factor = call.d if which == "raw" else 1
         swapped = all(m.swapped_explained for m in exact)
-        text = "variance.swapped" if swapped else f"variance.{which}.wrong"
+        text = "misconception.variances_swapped.text" if swapped else f"variance.{which}.wrong"
         inside = all(m.inside(which) for m in every)
         if inside and not swapped:
             text = f"variance.{which}.unexplained"
@@ -199,6 +212,7 @@ class Variance:
             share=(1, 2) if swapped else (0, 1),
             text=text,
             params=params,
+            misconceptions=("variances_swapped",) if swapped else (),
             calls=(call.seen.id,),
             evidence=evidence,
             snippet=call_snippet("measure_variance", call.seen),
@@ -210,7 +224,7 @@ class Variance:
         return bool(measured) and all(m.inside(which) for m in measured) and len(set(values)) > 1
 
     def _notes(self, exact: list[_Measured], seen: Observed) -> tuple[Note, ...]:
-        again = _Measured(seen["again"]) if seen["again"].returned and not _pair_problem(seen["again"]) else None
+        again = _Measured.of(seen["again"]) if seen["again"].returned and not _pair_problem(seen["again"]) else None
         if again is not None and again.raw != exact[0].raw and exact[0].raw_explained:
             return (Note(text="variance.note.unseeded"),)
         return ()
@@ -218,6 +232,11 @@ class Variance:
 
 class _Measured:
     """One call of ``measure_variance`` and what its draws explain."""
+
+    @classmethod
+    def of(cls, seen: Seen) -> _Measured:
+        """Look at a call once."""
+        return seen.once("measured", lambda: cls(seen))
 
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
@@ -242,7 +261,7 @@ class _Measured:
     @property
     def other_draws(self) -> bool:
         """Whether something else than standard normal numbers was drawn."""
-        return any(not item.standard_normal for item in self.seen.drawn or ())
+        return any(not item.standard_normal for item in explain.recorded(self.seen) or ())
 
     @property
     def raw_explained(self) -> bool:
@@ -284,18 +303,18 @@ class _Measured:
         return [Note(text=f"note.{self._how[which]}")] if self._how[which] in ("rounded", "single") else []
 
     def _explain(self) -> None:
-        if not explain.trustworthy(self.seen.drawn):
+        if not explain.trustworthy(explain.recorded(self.seen)):
             return
-        shapes = [array.shape for array in explain.normal_arrays(self.seen.drawn)]
+        shapes = [array.shape for array in explain.normal_arrays(explain.recorded(self.seen))]
         plain = shapes == [(self.n, self.d)] * 2
-        for _, Q, K in explain.score_sets(self.seen.drawn, self.d):
+        for _, Q, K in explain.score_sets(explain.recorded(self.seen), self.d):
             if plain and self._known is None:
                 self._known = float(np.einsum("ij,ij->i", Q, K).var())
             for _, variance in explain.variances(Q, K, self.n):
                 self._try(variance, len(Q))
-            if self.raw_explained and self.scaled_explained:
-                return
-        for _, variance in explain.block_variances(self.seen.drawn, self.d):
+                if self.raw_explained and self.scaled_explained:
+                    return
+        for _, variance in explain.block_variances(explain.recorded(self.seen), self.d):
             self._try(variance, self.n)
 
     def _try(self, variance: float, samples: int) -> None:
@@ -372,7 +391,7 @@ def _explain(exact: list[_Measured]) -> str:
     """Name the misconception that explains both numbers of every exact call by what was drawn."""
     observed = []
     for m in exact:
-        if not m.seen.drawn:
+        if not explain.recorded(m.seen):
             return ""
-        observed.append(Observation(args=(m.seen.drawn, m.d, m.n), value=(m.raw, m.scaled)))
+        observed.append(Observation(args=(explain.recorded(m.seen), m.d, m.n), value=(m.raw, m.scaled)))
     return BOOK.explain("variance", observed)

@@ -279,6 +279,29 @@ def test_a_function_goes_before_cells() -> None:
     assert Status.FAILED in statuses(of("double", judge(reading(), transcript)))
 
 
+class Generous(Triple):
+    """Gives more than there is."""
+
+    def __init__(self, share: tuple[int, int]) -> None:
+        self.share = share
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterable[Finding]:
+        """Give a share that is none."""
+        yield Finding(criterion="triple/value", status=Status.PARTIAL, share=self.share)
+
+
+@pytest.mark.parametrize("share", [(3, 2), (-1, 2), (0, 0)])
+def test_a_share_that_is_none_is_our_fault(share: tuple[int, int]) -> None:
+    """No check can give more points than a criterion has, or take some away."""
+    assignment = course(checks={"double": Double(), "triple": Generous(share)})
+    transcript, _ = rehearse(assignment, RIGHT)
+
+    judged = judge(assignment, transcript)
+
+    assert "triple/value has the share" in judged.fault
+    assert statuses(of("triple", judged)) == [Status.NOT_GRADED]
+
+
 def test_a_criterion_without_tasks_checks_is_our_fault() -> None:
     """A task that has no checks at all isn't graded."""
     task = Task(id="lost", function="double", signature="", criteria=(Criterion(id="a", points=1),))

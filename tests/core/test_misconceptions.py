@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from grader.core.misconceptions import Book, Observation, agrees
@@ -79,11 +80,66 @@ def test_one_is_named_if_it_alone_explains_all(target: str, observed: list[Obser
 
 def test_an_exception_is_an_answer_too() -> None:
     """A wrong reference that raises explains a function that raises the same."""
-    raised = Observation(args=(-1,), raised="ValueError")
+    raised = Observation(args=(-1,), raised="ValueError", message="math domain error")
 
     assert book().explain("t/root", [raised]) == "roots"
     assert book().explain("t/root", [Observation(args=(-1,), raised="TypeError")]) == ""
     assert book().explain("t/value", [raised]) == ""
+
+
+def broken() -> Book:
+    """Return a book with a mistake that always raises."""
+    made = Book()
+
+    @made.add("wrong_axes", "t/value", catalogue="W1")
+    def _(x: object) -> object:
+        """NumPy's transpose takes two axes, as other libraries' do."""
+        return np.transpose(np.asarray(x), (1, 2))
+
+    @made.add("no_negatives", "t/some", catalogue="W2")
+    def _(x: float) -> float:
+        """Only some inputs fail."""
+        return math.sqrt(x)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "target, observed, named",
+    [
+        pytest.param("t/value", [("ValueError", "axes don't match array")] * 2, "wrong_axes", id="same text"),
+        pytest.param("t/value", [("ValueError", "not enough values to unpack")] * 2, "", id="another slip's text"),
+        pytest.param("t/some", [("", ""), ("ValueError", "my own words")], "no_negatives", id="a value tells enough"),
+        pytest.param("t/some", [("", ""), ("TypeError", "my own words")], "", id="another exception"),
+    ],
+)
+def test_exceptions_alone_name_only_by_their_text(target: str, observed: list[tuple[str, str]], named: str) -> None:
+    """Where every input raises, the type of an exception says too little: its text has to agree as well."""
+    args: list[tuple[object, float | None]] = (
+        [(4.0, 2.0), (-4.0, None)] if target == "t/some" else [(np.zeros((2, 3, 4)), None)] * 2
+    )
+    made = [
+        Observation(args=(arg,), value=value, raised=kind, message=message)
+        for (arg, value), (kind, message) in zip(args, observed, strict=True)
+    ]
+
+    assert broken().explain(target, made) == named
+
+
+@pytest.mark.parametrize(
+    "dtype, off, named",
+    [
+        pytest.param(np.float32, 1e-4, "negated", id="single precision in, a double out"),
+        pytest.param(np.float32, 1e-2, "", id="beyond single precision"),
+        pytest.param(np.float64, 1e-4, "", id="double precision in"),
+    ],
+)
+def test_single_precision_is_that_of_the_arguments_too(dtype: type, off: float, named: str) -> None:
+    """A float32 input leaves its rounding in whatever comes back."""
+    x: npt.NDArray[np.floating] = np.array([1.0, 2.0, 3.0], dtype)
+    made = [Observation(args=(x,), value=-x.astype(np.float64) * (1 + off))]
+
+    assert book().explain("t/value", made) == named
 
 
 def test_a_book_refuses_what_it_cannot_tell() -> None:

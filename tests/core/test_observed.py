@@ -132,7 +132,7 @@ def test_which_draws_are_standard_normal(method: str, args: tuple[float, ...], n
 
 
 def test_inputs_belong_to_seed_task_and_case() -> None:
-    """The same names give the same numbers; another seed, task, case or salt gives others."""
+    """The same names give the same numbers; another seed, task, case or secret gives others."""
     number = Inputs(7, "softmax").number("vector")
 
     assert number == Inputs(7, "softmax").number("vector")
@@ -140,9 +140,12 @@ def test_inputs_belong_to_seed_task_and_case() -> None:
         Inputs(8, "softmax").number("vector"),
         Inputs(7, "attention").number("vector"),
         Inputs(7, "softmax").number("table"),
-        Inputs(7, "softmax", salt="hidden").number("vector"),
+        Inputs(7, "softmax").hidden.number("vector"),
+        Inputs(7, "softmax", secret="one").hidden.number("vector"),
+        Inputs(7, "softmax", secret="two").hidden.number("vector"),
     ]
-    assert len({number, *others}) == 5
+    assert len({number, *others}) == 7
+    assert Inputs(7, "softmax", secret="one").number("vector") == number
 
 
 def test_inputs_stay_what_they_were() -> None:

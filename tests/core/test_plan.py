@@ -9,7 +9,7 @@ import pytest
 
 from grader.core.observed import Case, Inputs, Observed
 from grader.core.plan import plan, start
-from grader.model import Failure, Opaque, Outcome
+from grader.model import Failure, Finding, Opaque, Outcome
 from tests.core.tiny import RIGHT, Double, Triple, course, loaded, rehearse, transcript_of
 
 WRONG = {"double": lambda x: x + 1, "triple": lambda x: 3 * x}
@@ -119,6 +119,26 @@ def test_an_untouched_function_is_left_alone(outcome: dict[str, object]) -> None
     transcript = replace(before, calls=(*before.calls, *first), outcomes=(*before.outcomes, *made))
 
     assert plan(course(), transcript) == ()
+
+
+class Wary(Double):
+    """Can judge nothing before its hidden case has run."""
+
+    def judge(self, inputs: Inputs, seen: Observed) -> Iterable[Finding]:
+        """Look at the hidden case first."""
+        assert seen["hidden"].returned
+        yield from super().judge(inputs, seen)
+
+
+def test_what_only_a_hidden_case_shows_is_not_followed_through() -> None:
+    """A stand-in's session would be a visible one after the hidden inputs were given out."""
+    functions = {"double": lambda x: x + 1, "triple": lambda x: x, "triple with double": via_double}
+    transcript, _ = rehearse(course(checks={"double": Wary(), "triple": Triple()}), functions)
+
+    hidden = [call.hidden for call in transcript.calls]
+
+    assert any(hidden)
+    assert hidden == sorted(hidden)
 
 
 class Lazy(Double):

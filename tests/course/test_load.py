@@ -199,7 +199,7 @@ def test_an_unknown_assignment_is_refused(tmp_path: Path) -> None:
 
 
 def test_several_assignments_need_a_choice(tmp_path: Path) -> None:
-    """Of several assignments one has to be chosen."""
+    """Of several assignments one has to be chosen, or just one is the default."""
     folder = write_course(tmp_path)
     shutil.copytree(folder, folder.parent / "halving")
     replace_in(folder.parent / "halving" / "assignment.toml", '"doubling"', '"halving"')
@@ -208,6 +208,14 @@ def test_several_assignments_need_a_choice(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"several assignments \(doubling, halving\)"):
         load_assignment(course)
     assert load_assignment(course, "halving").id == "halving"
+
+    replace_in(folder.parent / "halving" / "assignment.toml", 'id = "halving"', 'id = "halving"\ndefault = true')
+    assert load_assignment(course).id == "halving"
+
+    replace_in(folder / "assignment.toml", 'id = "doubling"', 'id = "doubling"\ndefault = true')
+    with pytest.raises(CourseError, match="several assignments") as caught:
+        load_assignment(course)
+    assert "default = true" in caught.value.hint
 
 
 def test_a_language_without_texts_is_refused(tmp_path: Path) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from grader.api import Drawn
+from grader.api import Drawn, Seen
 from grader.core.judge import judge
 from grader.core.score import conclude
+from grader.core.values import to_value
 from grader.course import find_course, load_assignment
-from grader.model import TaskResult
+from grader.model import Call, Outcome, TaskResult
 from grader.run.rehearse import rehearse
 
 ASSIGNMENT = load_assignment(find_course(), "attention")
@@ -131,9 +131,11 @@ def test_rows_in_float32_through_log_sum_exp_add_up_to_one(seed: int) -> None:
 def answered(first: Any, second: Any, q: Any, keys: Any) -> Any:
     """Return what the checks of the ranking make of these two orders and draws."""
     module = sys.modules[type(ASSIGNMENT.checks["ranking"]).__module__]
-    record = tuple(Drawn(source=0, method="randn", args=(), shape=a.shape, values=a[None]) for a in (q, keys))
-    kwargs = {"d_k": q.size, "n_keys": len(keys)}
-    return vars(module)["_Answer"](SimpleNamespace(kwargs=kwargs, returned=True, value=(first, second), drawn=record))
+    arguments = (("d_k", q.size), ("n_keys", len(keys)))
+    call = Call(id="ranking/first", session="main", kind="function", name="compare_rankings", kwargs=arguments)
+    seen = Seen(call, Outcome(call=call.id, kind="returned", value=to_value((first, second))))
+    seen.drawn = tuple(Drawn(source=0, method="randn", args=(), shape=a.shape, values=a[None]) for a in (q, keys))
+    return vars(module)["_Answer"](seen)
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {

@@ -224,3 +224,32 @@ def check_call(made: Arena, name: str, kind: str, failure: str) -> None:
     assert outcome.kind not in ("not_run", "missing")
     assert_fine(made)
     assert_fine(made)
+
+
+ONCE = """
+import os
+asked = 0
+
+def once(answer):
+    global asked
+    asked += 1
+    if asked > 1:
+        os._exit(1)
+    return answer()
+
+def steady():
+    return once(lambda: 1)
+
+def lucky():
+    return once(os.getpid)
+"""
+
+
+@LINUX
+@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.parametrize("name, kind", [("steady", "returned"), ("lucky", "crashed")])
+def test_a_second_chance_is_no_luck(name: str, kind: str) -> None:
+    """What crashes after other calls is asked in new processes: two of them have to give the same answer."""
+    with arena(ONCE) as made:
+        assert made.ask(name).kind == "returned"
+        assert made.ask(name).kind == kind

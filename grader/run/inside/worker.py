@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import inert, limits, magics, tape, wire
+from . import inert, limits, magics, tape, watch, wire
 
 _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -95,6 +95,8 @@ class Worker:
             exec(compile(source, "<stand-in>", "exec", dont_inherit=True), space)
             self._stand_ins[name] = space[name]
         self._prepare()
+        self._compared: set[str] = set()
+        self._watch = watch.Watch(self._folder, self._files.__contains__)
 
     def _prepare(self) -> None:
         def no_input(prompt: object = "", /) -> str:
@@ -135,11 +137,14 @@ class Worker:
         tape.TAPE.start(int(head["seed"]), wanted=str(head.get("draws", "values")))
         try:
             self._enter_folder()
+            self._watch.armed = True
             value = self._run_cell(head, payload, reply) if head["op"] == "cell" else self._call(head, payload, watched)
             # A generator draws while it is read.
             reply["value"] = encoder.encode(value)
+            self._watch.armed = False
             tape.TAPE.stop()
         except BaseException as error:
+            self._watch.armed = False
             tape.TAPE.stop()
             reply["kind"] = "out_of_memory" if issubclass(type(error), MemoryError) else "raised"
             _setrecursionlimit(self._recursion)
@@ -150,10 +155,18 @@ class Worker:
         if head["op"] == "cell":
             reply["callables"] = self._callables()
             reply["names"] = self._new_names(before, encoder)
+        reply["events"] = self._events(str(head.get("name", "")))
         reply["draws"] = draws_reply(encoder) if head.get("draws") != "none" else None
         reply["stdout"], reply["cut"] = wire.text(self._out.getvalue(), 1 << 17), self._out.cut
         reply["arrays"] = encoder.arrays
         return reply, encoder.buffers
+
+    def _events(self, name: str) -> list[list[str]]:
+        """Return what was noted; functions are compared once for each that is called, and after each cell."""
+        if not name or name not in self._compared:
+            self._compared.add(name)
+            self._watch.compare()
+        return self._watch.take()
 
     def _enter_folder(self) -> None:
         """Begin in the scratch folder, also where an earlier call removed it or closed it."""
