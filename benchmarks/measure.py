@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import threading
@@ -13,6 +14,8 @@ from pathlib import Path
 __all__ = ["Spent", "run"]
 
 SAMPLE_SECONDS = 0.25
+ORPHAN_SECONDS = 10.0
+PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,8 @@ class Spent:
 
     Attributes:
         wall: Seconds by the clock.
-        cpu: CPU seconds, user and system, of the process and its descendants.
+        cpu: CPU seconds, user and system, of the process and all its descendants, also of those that nobody else
+            waited for.
         peak: Most memory that all of them had at one time, in bytes, shared pages counted once; 0 if not asked for.
         code: The exit status.
     """
@@ -41,6 +45,7 @@ def run(
     memory: bool = False,
 ) -> Spent:
     """Run ``command`` to its end. Its output goes to ``log``, or nowhere; ``env`` is added to the environment."""
+    _adopt_orphans()
     with open(log or os.devnull, "ab") as output:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -56,12 +61,33 @@ def run(
         watcher = threading.Thread(target=_watch, args=(process.pid, ended, peaks), daemon=True)
         if memory:
             watcher.start()
-        # Descendants that were waited for are in it; a process that nobody waits for isn't.
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         ended.set()
-    return Spent(wall=wall, cpu=usage.ru_utime + usage.ru_stime, peak=peaks[0], code=process.returncode)
+        cpu = usage.ru_utime + usage.ru_stime + _of_orphans()
+    return Spent(wall=wall, cpu=cpu, peak=peaks[0], code=process.returncode)
+
+
+def _adopt_orphans() -> None:
+    """Let descendants that lose their parent become our children, so that their time isn't lost."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "orphans can't be adopted")
+
+
+def _of_orphans() -> float:
+    """Wait for adopted processes and return their CPU seconds, with those of all that they had waited for."""
+    cpu, until = 0.0, time.monotonic() + ORPHAN_SECONDS
+    while time.monotonic() < until:
+        try:
+            pid, _, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return cpu
+        if pid:
+            cpu += usage.ru_utime + usage.ru_stime
+        else:
+            time.sleep(0.01)
+    raise RuntimeError(f"a process of the command still runs {ORPHAN_SECONDS:g} s after it")
 
 
 def _watch(pid: int, ended: threading.Event, peaks: list[int]) -> None:
