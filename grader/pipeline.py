@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +17,10 @@ from grader.core.observed import STAND_IN
 from grader.core.plan import plan
 from grader.core.score import conclude
 from grader.intake.source import decode
-from grader.model import Call, Result, Session, Submission, Transcript
+from grader.model import Call, Outcome, Result, Session, Submission, Transcript
 from grader.run.replay import resolve
 from grader.run.runner import Runner, Scratch
+from grader.run.stopwatch import Stopwatch
 
 __all__ = ["begin", "grade", "judge_transcript", "judged_by", "run"]
 
@@ -26,7 +29,13 @@ MAX_ROUNDS = 12
 
 
 def grade(
-    assignment: Assignment, submission: Submission, seed: int, scratch: Scratch, *, secret: str = ""
+    assignment: Assignment,
+    submission: Submission,
+    seed: int,
+    scratch: Scratch,
+    *,
+    secret: str = "",
+    watch: Stopwatch | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -36,13 +45,15 @@ def grade(
         seed: Of all inputs that the learner may see.
         scratch: Where the workers live.
         secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
+        watch: Is told where the time goes.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
-    memory = Memory()
-    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory)
-    return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
+    memory, watch = Memory(), watch or Stopwatch()
+    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch)
+    with watch.stage("judge"):
+        return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
 
 def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
@@ -72,26 +83,52 @@ def begin(assignment: Assignment, submission: Submission, seed: int, secret: str
     )
 
 
-def run(assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory) -> tuple[Transcript, Transcript]:
+def run(
+    assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory, watch: Stopwatch | None = None
+) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
+    watch = watch or Stopwatch()
     kept = resolved = begun
     stand_ins = {
         f"{STAND_IN}{task.id}": {task.function: assignment.stand_ins[task.function]}
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages) as runner:
+    with contextlib.ExitStack() as stack:
+        runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages)
+        stack.callback(_close, runner, watch)
         for _ in range(MAX_ROUNDS):
-            calls = plan(assignment, resolved, memory)
+            with watch.stage("plan"):
+                calls = plan(assignment, resolved, memory)
             if not calls:
                 break
-            outcomes = runner.run(calls)
+            outcomes = _ask(runner, calls, watch)
             kept = _extended(kept, calls, replace(kept, outcomes=(*kept.outcomes, *outcomes)))
-            filled = resolve([call for call in calls if call.kind == "function"], outcomes)
+            with watch.stage("replay"):
+                filled = resolve([call for call in calls if call.kind == "function"], outcomes)
             resolved = _extended(resolved, calls, replace(resolved, outcomes=(*resolved.outcomes, *filled)))
             kept = replace(kept, environment=runner.environment)
             resolved = replace(resolved, environment=runner.environment)
     return kept, resolved
+
+
+def _ask(runner: Runner, calls: tuple[Call, ...], watch: Stopwatch) -> tuple[Outcome, ...]:
+    """Run calls. What their own times don't cover is the starting of processes, and loading again in new ones."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    outcomes = runner.run(calls)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    seconds = {"load": 0.0, "calls": 0.0}
+    for call, outcome in zip(calls, outcomes, strict=True):
+        seconds["calls" if call.kind == "function" else "load"] += outcome.wall_us / 1e6
+    watch.add("load", seconds["load"], 0.0)
+    watch.add("calls", seconds["calls"], cpu)
+    watch.add("start", max(0.0, wall - sum(seconds.values())), 0.0)
+    return outcomes
+
+
+def _close(runner: Runner, watch: Stopwatch) -> None:
+    with watch.stage("end"):
+        runner.__exit__(None, None, None)
 
 
 def _with_cells(assignment: Assignment, transcript: Transcript) -> Transcript:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import secrets
+import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_isolation, add_output, seed_number
+from grader.cli.options import Parser, add_course, add_isolation, add_output, add_profile, seed_number
 from grader.errors import UsageError
 from grader.intake import read_submission
 from grader.model import Submission
 from grader.run.backend import Backend
 from grader.run.isolation import open_backend
 from grader.run.scratch import Scratch
+from grader.run.stopwatch import Stopwatch, table
 
 __all__ = ["parser", "run"]
 
 USAGE = (
-    *("grade [OPTIONS] PATH", "grade start [DIR]", "grade regrade TRANSCRIPT", "grade check-course [DIR]"),
+    "grade [OPTIONS] PATH",
+    "grade batch DIR",
+    "grade start [DIR]",
+    "grade regrade TRANSCRIPT",
+    "grade check-course [DIR]",
     "grade doctor",
 )
 EXAMPLES = """\
@@ -27,6 +37,7 @@ examples:
   grade submission.ipynb --open        grade a notebook and open the report
   grade submission.py --seed 2340      the same random inputs again
   grade submission.py --out feedback   report.html, fragment.html, result.json
+  grade batch hand-ins                 grade every file of a folder
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
   grade check-course my-course         prove that a course's checks are good
@@ -52,8 +63,9 @@ def parser() -> argparse.ArgumentParser:
         "--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run"
     )
     add_course(made)
-    add_isolation(made)
+    add_isolation(made, "for one's own file, auto is a process of its own")
     made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
+    add_profile(made)
     made.add_argument("--version", action="store_true", help="print the version and exit")
     return made
 
@@ -66,14 +78,22 @@ def run(words: Sequence[str]) -> int:
 
         print(f"grade {__version__}")
         return 0
-    submission = read_submission(options.path)
+    began, watch = time.perf_counter(), Stopwatch()
+    with watch.stage("read"):
+        submission = read_submission(options.path)
     # The worker starts while the rest of the grader is still being imported.
-    with _backend(options) as backend:
-        scratch = Scratch(backend, submission)
-        try:
-            return _grade(options, submission, scratch)
-        finally:
-            scratch.close()
+    with contextlib.ExitStack() as stack:
+        with watch.stage("start"):
+            backend = stack.enter_context(_backend(options))
+            scratch = Scratch(backend, submission)
+        stack.callback(scratch.close)
+        code = _grade(options, submission, scratch, watch)
+    if options.profile:
+        used = os.times()
+        wall, own = time.perf_counter() - began, sum(cpu for _, cpu in watch.seconds.values())
+        rest = used.user + used.system + used.children_user + used.children_system - own
+        print(table(watch, wall=wall, own=own, rest=rest, submissions=1), file=sys.stderr)
+    return code
 
 
 def _backend(options: argparse.Namespace) -> Backend:
@@ -85,17 +105,25 @@ def _backend(options: argparse.Namespace) -> Backend:
     return open_backend(options.isolation, purpose="own file", secrets=secrets)
 
 
-def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch) -> int:
-    from grader.cli.show import Shown, course_options, prepare, show
-    from grader.course import find_course, load_assignment
-    from grader.pipeline import grade
-    from grader.store import write_transcript
+def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch, watch: Stopwatch) -> int:
+    with watch.stage("import"):
+        from grader.course import find_course, load_assignment
+        from grader.pipeline import grade
+        from grader.store.files import make_folder
 
-    course = find_course(_checked_course(options.course))
-    assignment = load_assignment(course, options.assignment)
-    prepare(options.out)
+        course = find_course(_checked_course(options.course))
+        assignment = load_assignment(course, options.assignment)
+    if options.out is not None:
+        make_folder(options.out)  # nobody waits for a report that can't be written
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
-    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16))
+    # What shows a result is loaded while student code runs.
+    loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
+    loading.start()
+    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch)
+    with watch.stage("import"):
+        loading.join()
+        from grader.cli.show import Shown, course_options, show
+        from grader.store import write_transcript
     if options.transcript is not None:
         write_transcript(options.transcript, transcript)
     beside = options.path.with_name(f"{options.path.stem}-report.html")
@@ -109,7 +137,15 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         open=options.open,
         fail_under=options.fail_under,
     )
-    return show(result, assignment, course, shown)
+    return show(result, assignment, course, shown, watch)
+
+
+def _load_faces(template_dirs: tuple[Path, ...]) -> None:
+    """Import what renders, and compile the templates. Whatever fails is met again, and told, when it is used."""
+    from grader.cli import show  # noqa: F401 - it is loaded, not used
+    from grader.render.html import prepare
+
+    prepare(template_dirs)
 
 
 def _checked_course(path: Path | None) -> Path | None:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from grader.errors import UsageError
 
-__all__ = ["Parser", "add_course", "add_isolation", "add_output", "seed_number"]
+__all__ = ["Parser", "add_course", "add_isolation", "add_output", "add_profile", "seed_number"]
 
 MAX_SEED = 1 << 53
 
@@ -38,14 +38,19 @@ def add_course(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--assignment", metavar="ID", default="", help="the assignment, where a course has several")
 
 
-def add_isolation(parser: argparse.ArgumentParser) -> None:
-    """Add what chooses how student code is kept apart."""
+def add_isolation(parser: argparse.ArgumentParser, auto: str) -> None:
+    """Add what keeps student code apart; ``auto`` says what that means here."""
     parser.add_argument(
         "--isolation",
-        choices=("auto", "namespaces", "landlock", "process"),
+        choices=("auto", "process", "landlock", "namespaces"),
         default="auto",
-        help="how student code is kept apart; for one's own file, auto is a process of its own",
+        help=f"how student code is kept apart; {auto}",
     )
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Add what tells where the time went."""
+    parser.add_argument("--profile", action="store_true", help="say on standard error where the time went")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from grader.render.document import to_json
 from grader.render.html import fragment, report
 from grader.render.terminal import summary
 from grader.render.view import build
+from grader.run.stopwatch import Stopwatch
 from grader.store.files import make_folder, write_file
 
 __all__ = ["Shown", "course_options", "prepare", "show"]
@@ -50,21 +51,23 @@ def prepare(out: Path | None) -> None:
         make_folder(out)
 
 
-def show(result: Result, assignment: Assignment, course: Course, shown: Shown) -> int:
+def show(result: Result, assignment: Assignment, course: Course, shown: Shown, watch: Stopwatch | None = None) -> int:
     """Write and print what the learner may see of ``result``; return the exit code."""
-    public = redact(result, "learner")
-    hints = ALL_HINTS if shown.hints is None else shown.hints
-    view = build(public, assignment, hints=hints)
-    page = report(view, course.template_dirs)
-    document = to_json(public, assignment, hints=hints)
-    # Everything is made before anything is written.
-    if shown.out is None:
-        place = shown.beside
-        files = {place: page}
-    else:
-        place = shown.out / "report.html"
-        part = fragment(view, course.template_dirs)
-        files = {place: page, shown.out / "fragment.html": part, shown.out / "result.json": document}
+    watch = watch or Stopwatch()
+    with watch.stage("render"):
+        public = redact(result, "learner")
+        hints = ALL_HINTS if shown.hints is None else shown.hints
+        view = build(public, assignment, hints=hints)
+        page = report(view, course.template_dirs)
+        document = to_json(public, assignment, hints=hints)
+        # Everything is made before anything is written.
+        if shown.out is None:
+            place = shown.beside
+            files = {place: page}
+        else:
+            place = shown.out / "report.html"
+            part = fragment(view, course.template_dirs)
+            files = {place: page, shown.out / "fragment.html": part, shown.out / "result.json": document}
     text = document
     if shown.format == "text":
         # The terminal shows no hint that wasn't asked for.
@@ -84,8 +87,9 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown) -
         pass  # whoever read along has seen enough; the report is written all the same
     except OSError as error:
         unprinted = error
-    for path, content in files.items():
-        write_file(path, content)
+    with watch.stage("write"):
+        for path, content in files.items():
+            write_file(path, content)
     if unprinted is not None:
         raise OutputError(f"The summary can't be printed ({unprinted.strerror}).", hint=f"The report is {place}.")
     if shown.open:

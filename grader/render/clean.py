@@ -34,6 +34,8 @@ _ASCII = {
 
 def html(text: str) -> str:
     """Clean ``text`` for a page; escaping stays with the template engine."""
+    if text.isascii() and text.isprintable():
+        return text  # as most texts are, and there are hundreds in a report
     text = _INVISIBLE.sub("", _NEWLINES.sub("\n", text))
     return _MARKS.sub(lambda found: found[0][:3], _HARMFUL.sub("\ufffd", text))
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.errors import CourseError
 from grader.render.view import ReportView
 
-__all__ = ["fragment", "report"]
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["fragment", "prepare", "report"]
 
 
 def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
@@ -26,11 +32,34 @@ def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
     return _render("fragment.html.j2", view, template_dirs)
 
 
+def prepare(template_dirs: Sequence[Path]) -> None:
+    """Load and compile the templates, so that the first report needn't wait for it."""
+    with contextlib.suppress(Exception):  # rendering says what is wrong with a template
+        for name in ("report.html.j2", "fragment.html.j2"):
+            _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
+
+
 def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
     import jinja2  # late: it costs more than many a run needs
 
+    try:
+        template = _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
+        return template.render(view=view, words=view.words)
+    except jinja2.TemplateNotFound as error:
+        raise CourseError(str(error), "", "the template is missing") from error
+    except jinja2.TemplateSyntaxError as error:
+        raise CourseError(error.name or name, f"line {error.lineno}", f"{error.message}") from error
+    except jinja2.TemplateError as error:
+        raise CourseError(name, "", f"{error.message}") from error
+
+
+@cache
+def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
+    """Return what templates are compiled in, once for all reports of a process."""
+    import jinja2
+
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([str(folder) for folder in template_dirs]),
+        loader=jinja2.FileSystemLoader(folders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -39,11 +68,4 @@ def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
     )
     environment.tests["grid"] = lambda item: hasattr(item, "rows")
     environment.tests["chart"] = lambda item: hasattr(item, "picture")
-    try:
-        return environment.get_template(name).render(view=view, words=view.words)
-    except jinja2.TemplateNotFound as error:
-        raise CourseError(str(error), "", "the template is missing") from error
-    except jinja2.TemplateSyntaxError as error:
-        raise CourseError(error.name or name, f"line {error.lineno}", f"{error.message}") from error
-    except jinja2.TemplateError as error:
-        raise CourseError(name, "", f"{error.message}") from error
+    return environment

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import inert, limits, lockdown, magics, tape, watch, wire
+from . import imports, inert, limits, lockdown, magics, tape, watch, wire
 
 _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)

@@ -1,0 +1,68 @@
+"""What a batch comes to: counts, how the scores lie, and who needs attention. It keeps no results."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from grader.batch.messages import Row
+
+__all__ = ["Tally"]
+
+MAX_NAMED = 20
+
+
+class Tally:
+    """Adds up rows.
+
+    Attributes:
+        count: Rows so far.
+        not_graded: Those of them without a grade.
+        attention: The first who need it: file name and why. ``wanting`` counts all of them.
+        scores: How often each score was reached, in hundredths of a point.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.not_graded = self.wanting = 0
+        self.max_cents = 0
+        self.scores: Counter[int] = Counter()
+        self.attention: list[tuple[str, str]] = []
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        self.count += 1
+        if row.status == "graded":
+            self.scores[row.cents] += 1
+            self.max_cents = row.max_cents
+        else:
+            self.not_graded += 1
+        why = reason_to_look(row)
+        if why:
+            self.wanting += 1
+            if len(self.attention) < MAX_NAMED:
+                self.attention.append((row.name, why))
+
+    def quantile(self, share: float) -> int:
+        """Return the smallest score that at least this share of the graded doesn't exceed, in hundredths."""
+        need = share * self.scores.total()
+        seen = 0
+        for cents in sorted(self.scores):
+            seen += self.scores[cents]
+            if seen >= need:
+                return cents
+        return 0
+
+    def tenths(self) -> list[int]:
+        """Return how many reached each tenth of the points: 0-9 %, 10-19 %, ..., 90-99 %, and all of them."""
+        bins = [0] * 11
+        for cents, count in self.scores.items():
+            bins[10 * cents // self.max_cents if self.max_cents else 0] += count
+        return bins
+
+
+def reason_to_look(row: Row) -> str:
+    """Say why somebody should look at a submission, or nothing."""
+    if row.status == "not_graded":
+        return f"not graded: {row.reason}"
+    if row.unloaded:
+        return "nothing in this file could be run"
+    return "marked for review" if row.review else ""
