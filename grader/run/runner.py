@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
 from grader.model import Call, Failure, Limits, Outcome
@@ -52,7 +52,7 @@ class Runner:
         self._stop_before: dict[str, int] = {}
         self._hung: set[str] = set()
         self._strikes: Counter[str] = Counter()
-        self._bytes = 0
+        self._gone = 0  # bytes from workers that have ended
         self.environment: tuple[tuple[str, str], ...] = ()
 
     def __enter__(self) -> Runner:
@@ -96,6 +96,7 @@ class Runner:
             return life
         if life is not None:
             life.close()
+            self._gone += life.received
         first, self._scratch.first = self._scratch.first, None
         folder = self._scratch.first_folder if first is not None else self._scratch.new_folder()
         life = Life(
@@ -159,18 +160,6 @@ class Runner:
         return (second if same else crashed), life
 
     def _capped(self, outcome: Outcome) -> Outcome:
-        self._bytes += _size(outcome)
-        if self._bytes <= MAX_TRANSCRIPT_BYTES:
+        if self._gone + sum(life.received for life in self._lives.values()) <= MAX_TRANSCRIPT_BYTES:
             return outcome
         return Outcome(call=outcome.call, kind="too_large", failure=Failure(kind="transcript"))
-
-
-def _size(item: object) -> int:
-    """Count the bytes that an outcome keeps, roughly."""
-    if isinstance(item, (bytes, str)):
-        return len(item)
-    if isinstance(item, tuple):
-        return sum(map(_size, item)) + 8
-    if is_dataclass(item):
-        return sum(_size(getattr(item, field.name)) for field in fields(item))
-    return 8

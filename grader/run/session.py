@@ -56,6 +56,7 @@ class Life:
         self._worker = worker or backend.start(Launch(folder=folder))
         self.alive = True
         self.calls = 0
+        self.received = 0
         allowed = tuple(dict.fromkeys([*packages, *inert_modules]))
         head = {
             "folder": str(folder),
@@ -167,8 +168,8 @@ class Life:
 
     def _wait(self, seconds: float, deadline: float, *, stepwise: bool) -> Waited:
         began = quiet_since = time.monotonic()
-        usage = self._worker.usage()
-        cpu_before = cpu_last = usage.cpu_seconds if usage else 0.0
+        cpu_before: float | None = None
+        cpu_last = 0.0
         progress: int | None = None
         while True:
             try:
@@ -178,10 +179,14 @@ class Life:
             if reply is not None:
                 at = _progress(reply[0]) if stepwise else None
                 if at is None:
+                    self.received += len(reply[0]) + len(reply[1])
                     return Waited(end="reply", header=reply[0], payload=reply[1], progress=progress)
                 progress = at
             now, usage = time.monotonic(), self._worker.usage()
             if usage is not None:
+                if cpu_before is None:
+                    # Most calls answer at once and nobody asks: what it can have used by now is its own.
+                    cpu_before = max(0.0, usage.cpu_seconds - (now - began))
                 if usage.cpu_seconds > cpu_last or not usage.asleep:
                     cpu_last, quiet_since = usage.cpu_seconds, now
                 if usage.cpu_seconds - cpu_before > seconds:

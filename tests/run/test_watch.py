@@ -42,7 +42,7 @@ NOTICED = {
     "a shell": ("import os; os.system('true')", "process", "os.system"),
     "a fork": ("import os\nif os.fork() == 0: os._exit(0)", "process", "os.fork"),
     "a connection": (
-        "import socket; socket.socket().connect(('127.0.0.1', 9))", "network", "socket.connect",
+        "import socket; socket.socket().connect(('127.0.0.1', 9))", "network", "socket.__new__",
     ),
     "a signal": ("import os; os.kill(os.getppid(), 0)", "signal", "os.kill"),
     "a walk over frames": ("sys._getframe(1)", "frames", "sys._getframe"),

@@ -24,7 +24,7 @@ MAX_DETAIL = 100
 MAX_FRAMES = 50
 
 _PROCESS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty")
-_NETWORK = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "socket.gethostbyname")
+_NETWORK = ("socket.__new__", "socket.getaddrinfo", "socket.gethostbyname")
 _FRAMES = ("sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents")
 _SYSTEM = ("ctypes.dlopen", "ctypes.dlsym", "ctypes.string_at", "ctypes.call_function", "ctypes.cdata/buffer")
 
@@ -37,6 +37,9 @@ KINDS: dict[str, str] = {
     "sys.settrace": "hooks", "sys.setprofile": "hooks", "sys.addaudithook": "hooks",
 }  # fmt: skip
 """Audit events that are noted, and under which kind."""
+
+_INTERNET = (2, 10)
+"""Address families: event loops make pairs of another one."""
 
 _HARMLESS = ("/dev/null", "/dev/urandom", "/dev/random")
 _PATCHABLE: tuple[ModuleType, ...] = (np, np.linalg, np.random, builtins, math)
@@ -115,6 +118,8 @@ class Watch:
             return ""
         if kind == "files":
             return self._path(args[0] if args else "")
+        if event == "socket.__new__" and args[1] not in _INTERNET:
+            return ""
         return event
 
     def _path(self, path: object) -> str:
