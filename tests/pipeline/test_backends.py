@@ -9,6 +9,7 @@ import pytest
 from grader.course import find_course, load_assignment
 from grader.intake import read_submission
 from grader.pipeline import grade
+from grader.render.document import to_json
 from grader.run.scratch import Scratch
 from tests.run.offered import OFFERED, opened
 
