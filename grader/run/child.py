@@ -32,7 +32,6 @@ class ChildWorker:
         replies: int,
         status: int,
         process: int,
-        zygote_lives: Callable[[], bool],
         over_quota: Callable[[int], bool] | None = None,
     ) -> None:
         """Take over the descriptors.
@@ -42,16 +41,17 @@ class ChildWorker:
             replies: To read from.
             status: A pipe into which the zygote tells how the process ended.
             process: A descriptor of the process.
-            zygote_lives: Says whether the zygote is still there.
             over_quota: Says whether the process of this number has filled its scratch; asked now and then.
         """
         self._requests, self._replies, self._status, self._process = requests, replies, status, process
-        self._zygote_lives, self._over_quota = zygote_lives, over_quota
+        self._over_quota = over_quota
         self._pid = _pid_of(process)
         self._waiting = memoryview(b"")
         self._buffer = bytearray()
         self._ended = self._garbled = self._too_much = False
         self._look_at = time.monotonic() + 0.1
+        self._told: str | None = None
+        self._patience = ENDS_ITSELF_SECONDS
         self._end: End | None = None
         os.set_blocking(requests, False)
         os.set_blocking(replies, False)
@@ -137,8 +137,9 @@ class ChildWorker:
             self._buffer += part
 
     def _ask_why(self) -> None:
-        """Raise IsolationError if the process ended because the zygote did."""
-        if not self._zygote_lives():
+        """Raise IsolationError if the process is dead and nobody can tell how: the zygote has gone as well."""
+        self._patience = 0.0
+        if _readable(self._process, ENDS_ITSELF_SECONDS) and not self._garbled and not self._how_it_ended():
             raise IsolationError(
                 "The process that starts workers has ended.",
                 hint="Perhaps the machine ran out of memory; grade the file again.",
@@ -153,9 +154,9 @@ class ChildWorker:
         if self._pid is not None and self._over_quota(self._pid):
             self._too_much = self._ended = True
             self._kill()
-        # Looking takes at most a twentieth of the time.
+        # Looking takes at most a tenth of the time.
         after = time.monotonic()
-        self._look_at = after + max(0.1, 20 * (after - now))
+        self._look_at = after + max(0.1, 9 * (after - now))
 
     def usage(self) -> Usage | None:
         """CPU time so far, and whether it sleeps; None where the system doesn't tell."""
@@ -179,12 +180,12 @@ class ChildWorker:
 
     def _finish(self) -> End:
         # A worker that closed its pipe is about to end by itself: its status says how.
-        patience = ENDS_ITSELF_SECONDS if self._ended and not (self._garbled or self._too_much) else 0.0
-        killed = not _readable(self._process, patience)
+        waits = self._ended and not (self._garbled or self._too_much)
+        killed = not _readable(self._process, self._patience if waits else 0.0)
         if killed:
             self._kill()
             _readable(self._process, DIES_SECONDS)
-        told = self._told()
+        told = self._how_it_ended()
         if self._too_much:
             return End(kind="scratch")
         if killed or self._garbled or not told:
@@ -196,16 +197,18 @@ class ChildWorker:
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
-    def _told(self) -> str:
-        """Read what the zygote tells of the process's end; nothing if the zygote is gone."""
-        parts: list[bytes] = []
-        until = time.monotonic() + TOLD_SECONDS
-        while _readable(self._status, until - time.monotonic()):
-            part = os.read(self._status, 4096)
-            if not part or len(parts) > 4:
-                break
-            parts.append(part)
-        return b"".join(parts).decode("utf-8", "replace")
+    def _how_it_ended(self) -> str:
+        """Return what the zygote tells of the process's end; nothing if the zygote is gone."""
+        if self._told is None:
+            parts: list[bytes] = []
+            until = time.monotonic() + TOLD_SECONDS
+            while _readable(self._status, until - time.monotonic()):
+                part = os.read(self._status, 4096)
+                if not part or len(parts) > 4:
+                    break
+                parts.append(part)
+            self._told = b"".join(parts).decode("utf-8", "replace")
+        return self._told
 
 
 def _readable(descriptor: int, seconds: float) -> bool:

@@ -10,32 +10,38 @@ __all__ = ["MAX_BYTES", "MAX_FILES", "over_quota"]
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 4_096
+MAX_DEPTH = 64
+"""Deeper folders take longer to look at than they are worth."""
 
 
 def over_quota(folder: Path, pid: int) -> bool:
-    """Whether the files below ``folder``, and those that process ``pid`` holds open, are too many or too large.
+    """Whether what is below ``folder``, and what process ``pid`` holds open, is too much, too many or too deep.
 
     Links aren't followed. What can't be looked at because it was just removed doesn't count.
     """
     room, count = MAX_BYTES, 0
-    todo = [str(folder)]
+    todo = [(str(folder), 0)]
     while todo:
+        path, depth = todo.pop()
+        if depth > MAX_DEPTH:
+            return True
         try:
-            entries = list(os.scandir(todo.pop()))
+            entries = os.scandir(path)
         except OSError:
             continue
-        for entry in entries:
-            count += 1
-            try:
-                about = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            room -= about.st_blocks * 512
-            if stat.S_ISDIR(about.st_mode):
-                todo.append(entry.path)
-        if room < 0 or count > MAX_FILES:
-            return True
-    return _held(pid) > room
+        with entries:
+            for entry in entries:
+                count += 1
+                if count > MAX_FILES:
+                    return True
+                try:
+                    about = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                room -= about.st_blocks * 512
+                if stat.S_ISDIR(about.st_mode):
+                    todo.append((entry.path, depth + 1))
+    return room < 0 or _held(pid) > room
 
 
 def _held(pid: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -57,15 +56,6 @@ class Zygote:
         finally:
             theirs.close()
 
-    def lives(self) -> bool:
-        """Whether the zygote still holds its end of the socket."""
-        try:
-            poll = select.poll()
-            poll.register(self._control, 0)
-            return not poll.poll(0)
-        except (OSError, ValueError):
-            return False
-
     def child(self, folder: Path, *, over_quota: Callable[[int], bool] | None, carry: bool = False) -> ChildWorker:
         """Ask for a child whose scratch is ``folder``, or with ``carry`` a place of its own that gets the files in it.
 
@@ -107,7 +97,6 @@ class Zygote:
             replies=replies,
             status=status,
             process=process,
-            zygote_lives=self.lives,
             over_quota=over_quota,
         )
 

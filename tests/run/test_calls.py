@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.run.arena import (
+    CHOSEN,
     LIMITS,
     LINUX,
     TOOLS,
@@ -113,10 +114,22 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "a replaced numpy": ("np.array = np.asarray = np.ndarray = np.generic = None\nreturn 1", "returned", ""),
     "replaced streams": ("sys.stdout = sys.stderr = None\nreturn 1", "returned", ""),
     "closed streams": ("sys.stdout.close()\nreturn 1", "returned", ""),
-    "no descriptors": ("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\nreturn 1", "returned", ""),
+    "no descriptors": (
+        "import resource\ntry: resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\nexcept ValueError: pass\nreturn 1",
+        "returned",
+        "",
+    ),
     "a changed directory": ("import os; os.chdir('/')\nreturn 1", "returned", ""),
-    "a deleted directory": ("import os, shutil; shutil.rmtree(os.getcwd())\nreturn 1", "returned", ""),
-    "a read-only directory": ("import os; os.chmod('.', 0)\nreturn 1", "returned", ""),
+    "a deleted directory": (
+        "import os, shutil; shutil.rmtree(os.getcwd(), ignore_errors=True)\nreturn 1",
+        "returned",
+        "",
+    ),
+    "a read-only directory": (
+        "import os\ntry: os.chmod('.', 0)\nexcept OSError: pass\nreturn 1",
+        "returned",
+        "",
+    ),
     "a thread left running": (
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\nreturn 1",
         "returned",
@@ -127,7 +140,11 @@ CALLS: dict[str, tuple[str, str, str]] = {
         "returned",
         "",
     ),
-    "a process left running": ("import subprocess; subprocess.Popen(['sleep', '60'])\nreturn 1", "returned", ""),
+    "a process left running": (
+        "import subprocess\ntry: subprocess.Popen(['sleep', '60'])\nexcept OSError: pass\nreturn 1",
+        "returned",
+        "",
+    ),
     "a fork that goes on": ("import os\nos.fork()\nreturn 1", "", ""),
     "an exit handler": ("import atexit, time; atexit.register(time.sleep, 60)\nreturn 1", "returned", ""),
     "a trace function": ("sys.settrace(lambda *a: 1 / 0)\nreturn 1", "", ""),
@@ -199,7 +216,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 @pytest.mark.parametrize("title", marked(title for title in CALLS if title not in STAYS))
 def test_a_call_costs_itself_only(title: str, shared: Arena) -> None:
     """What one function does is its own failure; another function is then called as ever."""
-    check_call(shared, f"bad_{list(CALLS).index(title)}", *CALLS[title][1:])
+    kind, failure = CALLS[title][1:]
+    if CHOSEN[0].name == "namespaces" and title in ("a stop", "a kill"):
+        kind, failure = "returned", ""  # the first process of a namespace doesn't obey such signals of its own
+    check_call(shared, f"bad_{list(CALLS).index(title)}", kind, failure)
 
 
 @LINUX

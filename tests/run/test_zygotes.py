@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from grader.errors import IsolationError
+from grader.run import quota
 from grader.run import zygote as zygotes
 from grader.run.backend import Backend, Launch
 from grader.run.forked import LandlockBackend, NamespacesBackend
 from grader.run.inside.seccomp import PLACEHOLDER
-from grader.run.quota import MAX_BYTES, MAX_FILES, over_quota
 from tests.run.arena import TOOLS, arena, assert_fine, children, roomy
 from tests.run.offered import ISOLATED, opened
 
@@ -55,7 +55,8 @@ FILES = (
     TOOLS
     + """
 def many():
-    for i in range(100_000): open(f"file-{i}", "w").close()
+    for i in range(6_000): open(f"file-{i}", "w").close()
+    while True: pass
 def large():
     for i in range(100): open(f"large-{i}", "wb").write(bytes(8 << 20))
 def nameless():
@@ -68,9 +69,10 @@ def nameless():
     while True: pass
 def deep():
     import os
-    for i in range(100_000):
+    for i in range(5_000):
         os.mkdir("d")
         os.chdir("d")
+    while True: pass
 """
 )
 
@@ -89,22 +91,24 @@ def test_a_full_scratch_ends_the_call(backend: Backend, name: str) -> None:
         assert_fine(made)
 
 
-def test_what_counts(tmp_path: Path) -> None:
+def test_what_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to the limit is fine, folders and links count as files, links aren't followed."""
-    for number in range(MAX_FILES // 2):
+    monkeypatch.setattr(quota, "MAX_FILES", 8)
+    for number in range(4):
         (tmp_path / f"f{number}").touch()
-    assert not over_quota(tmp_path, os.getpid())
     (tmp_path / "below").mkdir()
-    for number in range(MAX_FILES // 2):
+    for number in range(3):
         (tmp_path / "below" / f"f{number}").symlink_to("/")
-    assert over_quota(tmp_path, os.getpid())
+    assert not quota.over_quota(tmp_path, os.getpid())
+    (tmp_path / "below" / "one-more").mkdir()
+    assert quota.over_quota(tmp_path, os.getpid())
 
 
 def test_a_file_that_only_says_that_it_is_large_takes_no_room(tmp_path: Path) -> None:
     """Blocks are counted, not what a file says of its length."""
     with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(2 * MAX_BYTES)
-    assert not over_quota(tmp_path, os.getpid())
+        file.truncate(2 * quota.MAX_BYTES)
+    assert not quota.over_quota(tmp_path, os.getpid())
 
 
 # ------------------------------------------------------------------ ends of workers
