@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from grader.errors import IsolationError
 from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
 from grader.model._data import data
 from grader.run.backend import Backend, Launch, Worker
+from grader.run.remove import remove_tree
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
 __all__ = ["Life", "Waited"]
@@ -120,7 +120,7 @@ class Life:
         if self.alive:
             self._worker.close()
             self.alive = False
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def _ask(
         self,
