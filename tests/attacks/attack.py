@@ -132,7 +132,8 @@ class Attack:
         at_least: The lowest: what it does to the rest is its own failure only, and honest programs keep all.
         roomy: Runs with the course's own limits, since something honest takes its time.
         twice: Is graded twice: the second may find what the first has left.
-        silent: Ends before it can say that it runs.
+        reviewed: Tasks that an instructor must be asked to look at.
+        silent: Ends before it can say that it runs, or isn't run at all.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Attack:
     at_least: float = 0
     roomy: bool = False
     twice: bool = False
+    reviewed: tuple[str, ...] = ()
     silent: bool = False
 
 

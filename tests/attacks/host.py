@@ -24,7 +24,7 @@ from grader.core.assignment import Assignment
 from grader.core.redact import redact
 from grader.course import find_course, load_assignment
 from grader.intake import read_submission
-from grader.model import Limits, Result, Transcript
+from grader.model import Limits, Result, TaskResult, Transcript
 from grader.pipeline import grade, judge_transcript
 from grader.render.document import to_json
 from grader.render.html import fragment, report
@@ -114,6 +114,7 @@ class Host:
             "points": result.cents / 100,
             "tasks": {task.id: task.cents / 100 for task in result.tasks},
             "status": result.status,
+            "reviewed": sorted(task.id for task in result.tasks if _is_reviewed(task)),
             "kinds": kinds,
             "ran": "ATTACK RUNS" in told or bool(set(kinds) - {"returned", "not_run"}),
             "told": told[:2000],
@@ -198,6 +199,11 @@ def page_of(host: Host, submission: Any) -> str:
     finally:
         scratch.close()
     return host.documents(result)["learner.html"]
+
+
+def _is_reviewed(task: TaskResult) -> bool:
+    notes = [*task.notes, *(note for criterion in task.criteria for note in criterion.finding.notes)]
+    return any(note.kind == "review" for note in notes)
 
 
 def _tight(limits: Limits) -> Limits:

@@ -12,7 +12,7 @@ try:
         t=time.time(); r=ring.run(a)
         flag = "" if a.at_least<=r.get("points",0)<=a.at_most and r.get("ran", True)!=a.silent else "  <<<<<<"
         print(f"{a.name:28s} {time.time()-t:5.2f}s cpu {r.get('cpu',0):4.2f} +{r.get('growth',0)>>20}M {r.get('points')} ({a.at_least}-{a.at_most}) {r.get('kinds')} ran={r.get('ran')} {r['harms']}{flag}", flush=True)
-        if only or flag: print("   told:", r.get("told","")[:1500].replace("ATTACK RUNS\n",""), r.get("error",""))
+        if flag: print("   told:", r.get("told","")[:600].replace("ATTACK RUNS\n",""), r.get("error",""))
 finally:
     ring.close(); from grader.run.remove import remove_tree; remove_tree(ring.world.arena)
 print(len(ATTACKS), time.time()-t00)

@@ -72,9 +72,9 @@ for n in range(3):
         at_most=0,
         source=body(
             """
-import itertools
-kinds = itertools.cycle(("not_run", "not_graded", "timed_out", "too_large", "crashed", "missing", "trouble", "passed"))
-tell(forged(id=request()["id"], kind=next(kinds), trouble="isolation failed", status="not_graded", arrays=[]))
+kinds = ("not_run", "not_graded", "timed_out", "too_large", "crashed", "missing", "trouble", "passed")
+kind = kinds[request()["seed"] % len(kinds)]
+tell(forged(id=request()["id"], kind=kind, trouble="isolation failed", status="not_graded", arrays=[]))
 os._exit(0)
 """
         ),
@@ -101,19 +101,17 @@ def softmax(x, axis=-1):
         at_most=0,
         source=first(
             """
-import itertools
-odd = itertools.cycle([
+odd = [
     dict(id=7), dict(kind=None), dict(value=[1, 2]), dict(value={"a": True}), dict(value={"a": -1}), dict(arrays={}),
     dict(arrays=[["|O", [1], "x", False]]), dict(arrays=[["<f8", [-1], "x", False]]), dict(value={"i": "1" * 299}),
     dict(arrays=[["<f8", [1 << 62, 0], "x", False]]), dict(arrays=[["<M8[s]", [1], "x", False]]), dict(after={}),
     dict(arrays=[["<f8", [True], "x", False]]), dict(value={"f": "nan"}), dict(value={"c": []}), dict(draws=[]),
     dict(names=[[1, 2]]), dict(failure="x"), dict(stdout=1), dict(value={"f": 1e400}), dict(value={"i": "0x_"}),
     dict(value={"q": ["list", None]}), dict(value={}), dict(draws={"sources": None}), dict(callables=["x"] * 9999),
-])
+]
 def softmax(x, axis=-1):
     whole = dict(id=request()["id"], kind="returned", value=None, arrays=[], draws=None)
-    import json
-    tell(forged(**{**whole, **next(odd)}))
+    tell(forged(**{**whole, **odd[request()["seed"] % len(odd)]}))
     os._exit(0)
 """
         ),
@@ -225,7 +223,6 @@ os._exit(3)
     Attack(
         name="read_ahead",
         tries="reads the pipe of requests to learn what comes next",
-        at_most=2,
         source=body(
             """
 for fd in pipes(os.O_RDONLY):
@@ -360,13 +357,11 @@ for name in ("len", "type", "isinstance", "bytes", "list", "int", "dict"):
     Attack(
         name="blame_collector",
         tries="ends the process from the garbage collector, in the midst of the worker's own code",
-        at_most=2,
         source=body("import gc\ngc.callbacks.append(lambda *_: os._exit(9))\ngc.set_threshold(1)"),
     ),
     Attack(
         name="blame_memory",
         tries="takes the memory that the worker's own code needs",
-        at_most=2,
         source=body("import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))"),
     ),
     Attack(
@@ -401,7 +396,6 @@ os.write(1, b"PASSED 100/100\\n" * 1000)
     Attack(
         name="block_pipes",
         tries="makes the pipes non-blocking and full",
-        at_most=2,
         source=body(
             """
 for fd in pipes(os.O_WRONLY) + pipes(os.O_RDONLY):
@@ -412,7 +406,6 @@ for fd in pipes(os.O_WRONLY) + pipes(os.O_RDONLY):
     Attack(
         name="patch_worker",
         tries="replaces functions of the worker's own modules",
-        at_most=2,
         source=body(
             """
 for name, module in list(sys.modules.items()):
@@ -426,7 +419,6 @@ for name, module in list(sys.modules.items()):
     Attack(
         name="patch_worker_class",
         tries="makes the worker answer each call with a right answer of its own reckoning",
-        at_most=20,
         source=body(
             """
 worker = sys.modules["inside.worker"].Worker
@@ -441,7 +433,6 @@ worker._call = lambda self, head, payload, watched: None
     Attack(
         name="walk_frames",
         tries="looks in the frames above for expected values",
-        at_most=2,
         source=body(
             """
 frame = sys._getframe()
@@ -456,7 +447,6 @@ while frame:
     Attack(
         name="output_raises",
         tries="puts an output in place that raises whatever ends a process",
-        at_most=2,
         source=first(
             """
 class Output:
@@ -471,7 +461,6 @@ sys.excepthook = sys.unraisablehook = lambda *_: os._exit(1)
     Attack(
         name="trace_worker",
         tries="follows the worker's own code by trace, profile and audit hooks",
-        at_most=2,
         source=body(
             """
 import threading
@@ -496,6 +485,7 @@ sys.addaudithook(listen)
         name="hooked_honest",
         tries="nothing more than an audit hook that is in its own way; what it computes is right",
         at_most=20,
+        at_least=20,
         source=HONEST.replace("def scaled_dot", "def unused").replace("def measure_", "def other_")
         .replace("def entropy_", "def third_").replace("def compare_", "def fourth_")
         + TOOLS
@@ -504,7 +494,6 @@ sys.addaudithook(listen)
     Attack(
         name="run_at_the_end",
         tries="waits for the end of the process, with handlers, finalisers and threads that hold it up",
-        at_most=2,
         source=first(
             """
 import atexit, threading, time, weakref
@@ -519,7 +508,6 @@ threading.Thread(target=time.sleep, args=(30,)).start()
     Attack(
         name="fire_later",
         tries="sets timers and signals that strike in later calls",
-        at_most=2,
         source=body(
             """
 import signal
