@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attacks.attack import Attack
-from tests.attacks.world import ROOT, World
+from tests.attacks.world import World
 
 __all__ = ["Ring", "Unavailable"]
 
@@ -38,6 +38,10 @@ class Ring:
         """End everything that was started."""
         self._end_host()
         self.world.close()
+
+    def begin(self) -> None:
+        """Start the grader. Raises Unavailable where its backend isn't to be had."""
+        self._ready_host()
 
     def run(self, attack: Attack) -> dict[str, Any]:
         """Let ``attack`` be graded; return what the grader says of it, with all harm that was found."""
@@ -139,5 +143,3 @@ def _text(attack: Attack) -> str:
     ]
     return json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells})
 
-
-assert ROOT.is_dir()

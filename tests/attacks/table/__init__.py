@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from tests.attacks.attack import Attack
+from tests.attacks.table import cheating, effort, files, honest, kernel, notebooks, processes, texts, values, wire
 
-__all__ = ["ATTACKS"]
+__all__ = ["ATTACKS", "SUBJECTS"]
 
-ATTACKS: tuple[Attack, ...] = tuple(
-    attack
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name)
-    for attack in importlib.import_module(f"{__name__}.{module.name}").ATTACKS
-)
+_MODULES = (cheating, effort, files, honest, kernel, notebooks, processes, texts, values, wire)
+SUBJECTS: dict[str, tuple[Attack, ...]] = {module.__name__.rpartition(".")[2]: module.ATTACKS for module in _MODULES}
+ATTACKS: tuple[Attack, ...] = tuple(attack for attacks in SUBJECTS.values() for attack in attacks)
