@@ -95,7 +95,7 @@ def _fields(item: Any) -> dict[str, Any]:
     """Fields that differ from their defaults: transcripts are mostly defaults."""
     return {
         field.name: _tree(value)
-        for field in _fields_of(type(item))
+        for field in _fields_of(item.__class__)
         if (value := getattr(item, field.name)) != field.default
         or isinstance(value, bool) != isinstance(field.default, bool)
     }
@@ -105,12 +105,12 @@ def _fields(item: Any) -> dict[str, Any]:
 
 
 @functools.cache
-def _fields_of(kind: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
+def _fields_of(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(kind)
 
 
 @functools.cache
-def _hints_of(kind: type[Any]) -> dict[str, Any]:
+def _hints_of(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 

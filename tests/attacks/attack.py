@@ -85,7 +85,7 @@ def request():
     return {"id": "?"}
 '''
 
-HONEST = r'''
+HONEST = r"""
 import numpy as np
 
 def softmax(x, axis=-1):
@@ -114,7 +114,7 @@ def compare_rankings(d_k=256, n_keys=8, seed=42):
     r = np.random.RandomState(seed)
     q, K = r.randn(d_k), r.randn(n_keys, d_k)
     return np.argsort(softmax(K @ q)), np.argsort(softmax(K @ q / np.sqrt(d_k)))
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,5 +47,3 @@ def honest_replies() -> list[tuple[dict[str, Any], bytes]]:
         assert len(frame) == HEAD.size + header + payload
         made.append((json.loads(text), frame[HEAD.size + header :]))
     return made
-
-

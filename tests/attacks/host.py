@@ -20,7 +20,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from grader.core.assignment import Assignment
 from grader.core.redact import redact
 from grader.course import find_course, load_assignment
 from grader.intake import read_submission
@@ -126,7 +125,7 @@ class Host:
         """Return all that can be made of a result."""
         made = {}
         for audience in ("learner", "instructor"):
-            seen = redact(result, audience)  # type: ignore[arg-type]  # one of these two
+            seen = redact(result, audience)
             view = build(seen, self.assignment, hints=3)
             made[f"{audience}.html"] = report(view, self.course.template_dirs)
             made[f"{audience}.fragment.html"] = fragment(view, self.course.template_dirs)
@@ -149,7 +148,9 @@ class Host:
         for name, text in documents.items():
             if name.endswith(".html") and _Tags(text).found - self.tags:
                 harms.add(f"puts tags into a page: {sorted(_Tags(text).found - self.tags)}")
-            if name.endswith(".txt") and _CONTROL.search(_ESCAPES.sub("", text) if ".True." in name else text.replace("\n", "")):
+            if name.endswith(".txt") and _CONTROL.search(
+                _ESCAPES.sub("", text) if ".True." in name else text.replace("\n", "")
+            ):
                 harms.add("controls the terminal")
             if name.endswith(".json"):
                 json.loads(text, parse_constant=lambda constant: harms.add(f"writes {constant} into JSON"))
@@ -166,7 +167,7 @@ class Host:
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
         return {
             "memory": _peak(),
-            "descriptors": len(os.listdir("/proc/self/fd")),
+            "descriptors": sum(1 for _ in Path("/proc/self/fd").iterdir()),
             "threads": threading.active_count(),
             "manners": (
                 os.getpriority(os.PRIO_PROCESS, 0),
@@ -233,8 +234,7 @@ def main() -> None:
             job = json.loads(line)
             try:
                 say(**host.grade(Path(job["path"]), roomy=job["roomy"]))
-            except BaseException:
-                # Whatever it is, a submission must not be able to raise it.
+            except BaseException:  # noqa: BLE001  # whatever it is, no submission may be able to raise it
                 say(harms=["raises in the grader"], error=traceback.format_exc())
 
 

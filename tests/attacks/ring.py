@@ -137,9 +137,8 @@ class Ring:
 def _text(attack: Attack) -> str:
     if attack.source or attack.document:
         return attack.source or attack.document
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": cell}
         for cell in attack.cells
     ]
     return json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells})
-

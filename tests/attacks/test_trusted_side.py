@@ -1,4 +1,4 @@
-"""The grader's own hands: names and places that a submission chose, where its files are read and its reports written."""
+"""The grader's own hands: names and places that a submission chose, where files are read and reports written."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def grade(path: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_file_name_is_only_a_name(name: str, tmp_path: Path) -> None:
     """It is graded, its report lies beside it, and neither terminal nor page obeys it."""

@@ -189,7 +189,7 @@ def _state(path: Path) -> tuple[object, ...]:
     about = path.lstat()
     content = ""
     if stat.S_ISLNK(about.st_mode):
-        content = os.readlink(path)
+        content = str(path.readlink())
     elif stat.S_ISREG(about.st_mode):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
     extra = tuple(os.listxattr(path, follow_symlinks=False))

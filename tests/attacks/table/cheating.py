@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import HONEST, TOOLS, Attack, beside_honest, body, first
+from tests.attacks.attack import HONEST, TOOLS, Attack, body, first
 
 __all__ = ["ATTACKS"]
 

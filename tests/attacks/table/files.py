@@ -190,7 +190,9 @@ attempt(lambda: os.symlink("/etc/passwd", RESULTS + "/report.html"))
     Attack(
         name="write_beside_report",
         tries="puts a link where the report of its own file will be written",
-        source=body("attempt(lambda: os.symlink(SOLUTION, '@ARENA@/inbox/write_beside_report/submission-report.html'))"),
+        source=body(
+            "attempt(lambda: os.symlink(SOLUTION, '@ARENA@/inbox/write_beside_report/submission-report.html'))"
+        ),
     ),
     Attack(
         name="delete",

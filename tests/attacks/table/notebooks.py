@@ -22,7 +22,18 @@ def _document(*cells: dict[str, object], **more: object) -> str:
 
 _SHADOWS = {
     f"{name}.py": b"print('HARM runs what lies beside')\n"
-    for name in ("json", "hashlib", "traceback", "linecache", "fractions", "secrets", "numpy", "grader", "conftest", "sitecustomize")
+    for name in (
+        "json",
+        "hashlib",
+        "traceback",
+        "linecache",
+        "fractions",
+        "secrets",
+        "numpy",
+        "grader",
+        "conftest",
+        "sitecustomize",
+    )
 } | {"x.pth": b"import os; os._exit(1)\n", "fast.so": b"\x7fELF", "inside.py": b"print('HARM runs what lies beside')\n"}
 
 ATTACKS = (
@@ -31,8 +42,12 @@ ATTACKS = (
         tries="leaves a hundred thousand variables, so that one of them fits",
         cells=(
             TOOLS,
-            "np.random.randn(200, 1024); np.random.randn(200, 1024)\nraw_var, scaled_var = 1024.0, 1.0\n"
-            "for i in range(100_000):\n    globals()[f'entropies_{i}'] = np.linspace(i / 5e4, (i + 1) / 5e4, 64)",
+            """
+np.random.randn(200, 1024); np.random.randn(200, 1024)
+raw_var, scaled_var = 1024.0, 1.0
+for i in range(100_000):
+    globals()[f"entropies_{i}"] = np.linspace(i / 5e4, (i + 1) / 5e4, 64)
+""",
         ),
         at_most=0,
     ),
@@ -65,9 +80,13 @@ ATTACKS = (
         name="odd_ids",
         tries="has cells without, with doubled and with hostile ids",
         document=_document(
-            _cell(TOOLS), _cell("x = 1", id="<b>1"), _cell("y = 2", id="<b>1"), _cell("z = 3", id="../../x"),
-            {"cell_type": "<script>", "source": ["x"] * 10, "metadata": {}}, _cell("q", cell_type="raw"),
-        ),  # fmt: skip
+            _cell(TOOLS),
+            _cell("x = 1", id="<b>1"),
+            _cell("y = 2", id="<b>1"),
+            _cell("z = 3", id="../../x"),
+            {"cell_type": "<script>", "source": ["x"] * 10, "metadata": {}},
+            _cell("q", cell_type="raw"),
+        ),
         at_most=0,
     ),
     Attack(

@@ -47,8 +47,8 @@ attempt(lambda: syscall(234, 131, SENTINEL, SENTINEL, 9), lambda: syscall(200, 1
         source=body("attempt(lambda: os.kill(-1, 0), lambda: os.getpid() != 1 and os.kill(1, 0), harms='may signal')"),
     ),
     Attack(
-        name="signal_on_terminal",
-        tries="lets the kernel signal: an owned descriptor, a dying parent, a timer that reaches others",
+        name="signal_by_owner",
+        tries="lets the kernel signal the owner of a pipe",
         source=body(
             """
 import fcntl

@@ -486,8 +486,10 @@ sys.addaudithook(listen)
         tries="nothing more than an audit hook that is in its own way; what it computes is right",
         at_most=20,
         at_least=20,
-        source=HONEST.replace("def scaled_dot", "def unused").replace("def measure_", "def other_")
-        .replace("def entropy_", "def third_").replace("def compare_", "def fourth_")
+        source=HONEST.replace("def scaled_dot", "def unused")
+        .replace("def measure_", "def other_")
+        .replace("def entropy_", "def third_")
+        .replace("def compare_", "def fourth_")
         + TOOLS
         + "\nsys.addaudithook(lambda event, arguments: sys.audit(event + '.again') if event == 'open' else None)\n",
     ),
