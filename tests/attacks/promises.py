@@ -94,4 +94,4 @@ EVERYWHERE = frozenset(
         ),
     }
 )
-"""Harm that root does under `process` on every Linux; what else gets through depends on the kernel and the container."""
+"""Harm that root does under `process` on every Linux; what else gets through depends on kernel and container."""
