@@ -12,7 +12,7 @@ from grader.errors import IsolationError
 from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
 from grader.model._data import data
 from grader.run.backend import Backend, Launch, Worker
-from grader.run.remove import remove_tree
+from grader.run.removal import remove_tree
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
 __all__ = ["Life", "Waited"]

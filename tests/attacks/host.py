@@ -227,7 +227,8 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    with backend(name, [arena / "course", arena / "others", arena / "home", arena / "results"]) as made:
+    planted = ("course/reference/attention/solution.py", "others/alice.py", "home/.netrc", "results/results.json")
+    with backend(name, [arena / path for path in planted]) as made:
         host = Host(arena, made, first["secrets"])
         say(ready=made.name)
         for line in sys.stdin:

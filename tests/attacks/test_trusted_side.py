@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.run.remove import remove_tree
+from grader.run.removal import remove_tree
 from grader.store.files import write_file
 from tests.attacks.world import ROOT
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from grader.run.remove import remove_tree
+from grader.run.removal import remove_tree
 
 __all__ = ["ROOT", "World"]
 
