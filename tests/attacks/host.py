@@ -128,13 +128,14 @@ class Host:
             seen = redact(result, audience)
             view = build(seen, self.assignment, hints=3)
             made[f"{audience}.html"] = report(view, self.course.template_dirs)
-            made[f"{audience}.fragment.html"] = fragment(view, self.course.template_dirs)
             made[f"{audience}.json"] = to_json(seen, self.assignment, hints=3)
+            if audience == "instructor":
+                continue
+            made[f"{audience}.fragment.html"] = fragment(view, self.course.template_dirs)
             for colour in (False, True):
-                for unicode in (False, True):
-                    made[f"{audience}.{colour}.{unicode}.txt"] = summary(
-                        view, colour=colour, unicode=unicode, hints=3, report="r.html", path="submission.py", options=""
-                    )
+                made[f"{audience}.{colour}.txt"] = summary(
+                    view, colour=colour, unicode=colour, hints=3, report="r.html", path="submission.py", options=""
+                )
         return made
 
     def seen(self, documents: dict[str, str], transcript: Transcript, result: Result) -> set[str]:

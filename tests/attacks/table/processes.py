@@ -229,7 +229,6 @@ attempt(lambda: os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0), harms=
         name="become_a_program",
         tries="replaces itself by another program that holds the pipes",
         source=body("attempt(lambda: os.execv('/bin/cat', ['cat', ALICE]))"),
-        at_most=0,
     ),
     Attack(
         name="run_from_memory",
