@@ -291,7 +291,6 @@ def softmax(x, axis=-1):
 """
         ),
     ),
-    ),
     Attack(
         name="leave_in_kernel",
         tries="leaves shared memory, queues, semaphores and keys in the kernel",
