@@ -94,16 +94,17 @@ class Ring:
         self._end_host()
         (self.world.arena / "plain.py").write_text(PLAIN)
         shell = [sys.executable, str(CONTAINER)] if self._contained else []
-        host = subprocess.Popen(
-            [*shell, sys.executable, "-m", "tests.attacks.host", self.backend, str(self.world.arena)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(self.world.arena / "host.log").open("w"),
-            env=self.world.environment(),
-            cwd=self.world.arena / "out",
-            text=True,
-            start_new_session=True,
-        )
+        with (self.world.arena / "host.log").open("w") as log:
+            host = subprocess.Popen(
+                [*shell, sys.executable, "-m", "tests.attacks.host", self.backend, str(self.world.arena)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=self.world.environment(),
+                cwd=self.world.arena / "out",
+                text=True,
+                start_new_session=True,
+            )
         self._host = host
         assert host.stdin is not None
         host.stdin.write(json.dumps({"secrets": self.world.secrets}) + "\n")
