@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import gzip
 import io
 import json
@@ -94,10 +95,23 @@ def _fields(item: Any) -> dict[str, Any]:
     """Fields that differ from their defaults: transcripts are mostly defaults."""
     return {
         field.name: _tree(value)
-        for field in dataclasses.fields(item)
+        for field in _fields_of(item.__class__)
         if (value := getattr(item, field.name)) != field.default
         or isinstance(value, bool) != isinstance(field.default, bool)
     }
+
+
+# Asked once for each class: a value of a hundred thousand parts asks as often, and the answers take their time.
+
+
+@functools.cache
+def _fields_of(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(kind)
+
+
+@functools.cache
+def _hints_of(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 _VALUES: dict[str, type[Any]] = {"Array": Array, "Seq": Seq, "Opaque": Opaque}
@@ -149,7 +163,7 @@ def _build(kind: Any, tree: Any) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if kind is Array and set(tree) == {"Array"}:
             tree = tree["Array"]
-        hints = typing.get_type_hints(kind)
+        hints = _hints_of(kind)
         return kind(**{name: _build(hints[name], part) for name, part in tree.items()})
     # A whole number is a float too, as everywhere in Python.
     return _checked(_plain(tree), (float, int) if kind is float else (kind,))

@@ -1,0 +1,92 @@
+"""Two hundred hostile submissions and some right ones, before a grader that has something to lose."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.attacks.attack import Attack
+from tests.attacks.backends import NAMES
+from tests.attacks.promises import EVERYWHERE, NOT_PROMISED
+from tests.attacks.ring import Ring, Unavailable
+from tests.attacks.table import ATTACKS, SUBJECTS
+
+pytestmark = [
+    pytest.mark.slow,  # thousands of processes
+    pytest.mark.skipif(sys.platform != "linux", reason="harm is looked for in /proc"),
+]
+
+SURROUNDINGS = ("files", "processes", "kernel", "effort")
+"""Subjects that depend on what the machine forbids; the others end at the wire, which is the same everywhere."""
+
+PLACES = [*NAMES, *(["landlock in a container"] if "landlock" in NAMES else [])]
+CASES = [
+    pytest.param(place, attack, id=f"{place}-{attack.name}".replace(" ", "_"))
+    for place in PLACES
+    for subject, attacks in SUBJECTS.items()
+    for attack in attacks
+    if place in NAMES or subject in SURROUNDINGS
+]
+
+
+@pytest.fixture(scope="module")
+def ring(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ring]:
+    """Return a grader with a backend, in a world of its own."""
+    name, _, container = str(request.param).partition(" in a ")
+    made = Ring(tmp_path_factory.mktemp("arena"), name, contained=bool(container))
+    try:
+        made.begin()
+        yield made
+    except Unavailable as error:
+        pytest.skip(f"this machine doesn't offer {request.param}: {error}")
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("ring, attack", CASES, indirect=["ring"])
+def test_attacks_do_no_harm(ring: Ring, attack: Attack) -> None:
+    """An attack gains no point, learns no secret, harms nobody, and what is right in it keeps its points."""
+    answer = ring.run(attack)
+
+    allowed = NOT_PROMISED.get(attack.name, frozenset()) if ring.backend == "process" else frozenset()
+    harms = set(answer["harms"])
+    assert harms - allowed == set(), answer
+    assert attack.at_least <= answer["points"] <= attack.at_most, answer
+    assert set(attack.reviewed) <= set(answer["reviewed"]), answer
+    assert answer["ran"] or attack.silent, f"it never came to its attack: {answer}"
+    if ring.backend == "process" and os.geteuid() == 0:
+        # Kept to what is true, so that docs/security.md promises neither too much nor too little.
+        assert (allowed & EVERYWHERE) - harms == set(), f"`process` stops this now; take it out of the list: {answer}"
+
+
+def test_there_are_enough_and_each_has_its_name() -> None:
+    """Names are unique, since promises are kept by them, and every promise is about an attack that exists."""
+    names = [attack.name for attack in ATTACKS]
+    assert len(names) == len(set(names)) >= 100
+    assert set(NOT_PROMISED) <= set(names)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Return what is found when a submission tells all secrets and does harm under no protection."""
+    made = Ring(tmp_path_factory.mktemp("open"), "process", contained=False)
+    lines = "\n".join(f"print({secret[:10]!r} + {secret[10:]!r})" for secret in made.world.secrets.values())
+    source = (
+        f"print('ATTACK RUNS')\n{lines}\nopen('@ARENA@/others/new', 'w').close()\n"
+        "import os\nos.kill(@SENTINEL@, 19)\nopen('/tmp/LEFT_BY_AN_ATTACK_x', 'w').close()\n"
+    )
+    try:
+        yield made.run(Attack(name="open", tries="everything", source=source))
+    finally:
+        made.world.restore(scratch=False)
+        made.close()
+
+
+@pytest.mark.parametrize("harm", ["tells a secret", "changes files", "slows a process", "leaves something"])
+def test_harm_is_found(told: dict[str, Any], harm: str) -> None:
+    """The watch is no blind one: what happens is seen."""
+    assert harm in told["harms"]
