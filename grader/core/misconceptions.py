@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from grader.core.observed import Seen
-from grader.core.values import Pairs
 from grader.model._data import data
 
 __all__ = ["Book", "Misconception", "Observation", "agrees"]
@@ -163,14 +162,16 @@ def agrees(got: object, predicted: object, *, single: bool = False) -> bool:
         return type(got) is type(predicted) and got == predicted
     if type(got) is float and isinstance(predicted, float) and not single:
         # The commonest case, and by the thousand: without arrays.
-        both_nan = math.isnan(got) and math.isnan(predicted)
-        return both_nan or bool(abs(got - predicted) <= ABSOLUTE + RELATIVE * abs(predicted))
+        if not math.isfinite(predicted):
+            # Of an infinite size, every number would be near.
+            return got == predicted or (math.isnan(got) and math.isnan(predicted))
+        return bool(abs(got - predicted) <= ABSOLUTE + RELATIVE * abs(predicted))
     if isinstance(got, (list, tuple)):
         try:
             got = np.array(got)
         except ValueError:
             return False
-    if got is None or isinstance(got, (str, Pairs)) or not isinstance(got, (int, float, np.ndarray, np.generic)):
+    if not isinstance(got, (int, float, np.ndarray, np.generic)):
         return False
     mine, other = np.asarray(got), np.asarray(predicted)
     if mine.shape != other.shape or mine.dtype.kind not in "biuf":

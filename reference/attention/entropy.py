@@ -163,8 +163,11 @@ class Entropy:
             params: Params = ()
             if not sweep.seen.returned:
                 text = "entropy.arguments.no_answer"
-            elif len(sweep.numbers) != len(sweep.d_ks):
+            elif len(sweep.numbers) == len(WIDTHS):
+                # The cases have fewer widths: these are the lesson's.
                 text, params = "misconception.widths_ignored.text", _counts(sweep)
+            elif len(sweep.numbers) != len(sweep.d_ks):
+                text, params = sweep.form_problem() or ("", ())
             elif (usual_explained and not all(sweep.agreement)) or (usual_known and not sweep.known):
                 text = "misconception.arguments_ignored.text"
                 params = (("n", sweep.n), ("widths", ", ".join(map(str, sweep.d_ks))))

@@ -180,7 +180,7 @@ def read_entropy(cells: Sequence[CellSeen]) -> Iterator[Finding]:
         yield Finding(
             criterion="entropy/draws",
             status=Status.FAILED,
-            share=(0 if named else 3 * best.count(True), 12),
+            share=(3 * best.count(True), 12),
             text=f"misconception.{named}.text" if named else "entropy.cells.some",
             params=(
                 ("count", count),
@@ -211,9 +211,21 @@ def _named_entropy(drawn: Sequence[Drawn], shown: Sequence[Shown]) -> str:
                 answers = [list(entry.predict(scores[d], scores[WIDTHS[-1]], d, KEYS)) for d in WIDTHS]
             except Exception:  # noqa: BLE001 - a wrong reference may fail on what was drawn
                 answers = [[]]
-        if all(any(np.isfinite(a) and _has(numbers, float(a)) for a in values) for values in answers):
+        if _each_shown(numbers, answers):
             found.append(entry.id)
     return found[0] if len(found) == 1 else ""
+
+
+def _each_shown(shown: Sequence[Shown], answers: Sequence[Sequence[float]]) -> bool:
+    """Whether each width has a number of its own among those shown: one that is right can't stand for all four."""
+    left = list(shown)
+    for values in answers:
+        near = (s for s in left if any(np.isfinite(a) and abs(s.value - a) <= s.tolerance for a in values))
+        match = next(near, None)
+        if match is None:
+            return False
+        left.remove(match)
+    return True
 
 
 # ---------------------------------------------------------------------- exercise 3

@@ -220,7 +220,7 @@ class Variance:
 
     def _inside(self, measured: list[_Measured], which: str) -> bool:
         """Whether all measurements lie where honest ones do, and scatter."""
-        values = [m.raw for m in measured]
+        values = [m.raw if which == "raw" else m.scaled for m in measured]
         return bool(measured) and all(m.inside(which) for m in measured) and len(set(values)) > 1
 
     def _notes(self, exact: list[_Measured], seen: Observed) -> tuple[Note, ...]:
