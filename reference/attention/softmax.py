@@ -42,7 +42,8 @@ class Softmax:
             "axis/front": (normal(inputs, "front", (2, 3, 5), 2), {"axis": 0}),
             "axis/second_last": (normal(inputs, "second_last", (4, 3, 2), 2), {"axis": -2}),
             "large/positive": (normal(inputs, "positive", (2, 4), 1, 1000), {}),
-            "large/negative": (normal(inputs, "negative", (2, 4), 1, -1000), {}),
+            # Wide: of so many small weights some show a rounding, however coarse single precision is out here.
+            "large/negative": (normal(inputs, "negative", (3, 9), 1, -1000), {}),
             "large/outlier": (literal([[0, 0, 0, 2000], [0, 1, -2000, 2]]), {}),
             "large/mixed": (literal([[0, 1, 2], [2000, 2001, 2003], [-2000, -2001, -1999]]), {}),
             "care/kept": (normal(inputs, "kept", (3, 4), 2), {}),
@@ -179,7 +180,8 @@ class Softmax:
 
 
 def _partly(finding: Finding) -> Finding:
-    if finding.status is not Status.FAILED:
+    """Half of the points, also where single probes of large scores happened to pass: no seed makes a difference."""
+    if finding.status is Status.PASSED:
         return finding
     return replace(finding, status=Status.PARTIAL, share=(1, 2))
 

@@ -179,3 +179,17 @@ def test_unscaled_weights_that_underflow_may_be_swapped() -> None:
 
     assert answered(swapped, order, q, keys).tied
     assert not answered(order, swapped, q, keys).tied
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_rounded_shares_are_worth_the_same_for_every_seed(decimals: int) -> None:
+    """Rounding that some probes of large scores can't see costs what it costs, whatever is drawn."""
+
+    def softmax(x: Any, axis: int = -1) -> Any:
+        e = np.exp(x - x.max(axis=axis, keepdims=True))
+        return np.round(e / e.sum(axis=axis, keepdims=True), decimals)
+
+    scores = {(task.cents, task.status) for task in (task_of("softmax", softmax, seed) for seed in range(12))}
+
+    assert len(scores) == 1
+    assert scores.pop()[0] < 2000

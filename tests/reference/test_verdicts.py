@@ -285,7 +285,7 @@ CASES = [
         {
             "values": "5 misconception.rounded_shares.text",
             "axis": "2 softmax.axis.wrong",
-            "large": "1 softmax.large.wrong",
+            "large": "2 softmax.large.wrong",
         },
         id="softmax-rounded",
     ),
