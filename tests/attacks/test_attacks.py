@@ -20,16 +20,22 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="harm is looked for in /proc"),
 ]
 
-SURROUNDINGS = ("files", "processes", "kernel", "effort")
-"""Subjects that depend on what the machine forbids; the others end at the wire, which is the same everywhere."""
+CONTAINED = "landlock in a container"
+PLACES = {
+    # What ends at the wire is the same everywhere: it is tried where the worker is the one that most submissions get.
+    "process": tuple(SUBJECTS) if NAMES == ("process",) else ("files", "processes", "kernel", "effort", "honest"),
+    "landlock": tuple(SUBJECTS),
+    "namespaces": ("files", "processes", "kernel", "effort", "honest"),
+    CONTAINED: ("files", "processes", "kernel", "honest"),
+}
+"""Backends, and the subjects that are tried with each."""
 
-PLACES = [*NAMES, *(["landlock in a container"] if "landlock" in NAMES else [])]
 CASES = [
     pytest.param(place, attack, id=f"{place}-{attack.name}".replace(" ", "_"))
-    for place in PLACES
-    for subject, attacks in SUBJECTS.items()
-    for attack in attacks
-    if place in NAMES or subject in SURROUNDINGS
+    for place, subjects in PLACES.items()
+    if place.partition(" ")[0] in NAMES
+    for subject in subjects
+    for attack in SUBJECTS[subject]
 ]
 
 
