@@ -35,7 +35,7 @@ from grader.store import dump_transcript, load_transcript
 from grader.store.files import write_file
 from tests.attacks.backends import backend
 
-TIGHT = {"load_seconds": 1.0, "call_seconds": 0.4, "asleep_seconds": 0.4, "submission_seconds": 6.0}
+TIGHT = {"load_seconds": 0.6, "call_seconds": 0.25, "asleep_seconds": 0.25, "submission_seconds": 5.0}
 MAX_CPU = 6.0
 """Seconds of the grader's own for one submission: it is judged in a small part of one."""
 MAX_GROWTH = 300 << 20
@@ -79,6 +79,7 @@ class Host:
     def grade(self, path: Path, *, roomy: bool) -> dict[str, Any]:
         """Grade a file; return the score, what the attack told and the harm that is seen from here."""
         self.signals.clear()
+        gc.collect()
         before = self._self()
         began = time.process_time()
         submission = read_submission(path)
@@ -164,7 +165,6 @@ class Host:
         return harms
 
     def _self(self) -> dict[str, Any]:
-        gc.collect()
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
         return {
             "memory": _peak(),

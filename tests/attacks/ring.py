@@ -54,7 +54,7 @@ class Ring:
             harms |= set(answer["harms"]) | self.world.harms(before, living)
         answer["harms"] = sorted(harms)
         # Later attacks find a world without traces of this one.
-        if any("grader" in harm or harm in ("survives", "leaves something") for harm in harms):
+        if "changes the grader's process" in harms:
             self._end_host()
         if harms & self.world.TRACES:
             self.world.restore(scratch=self._host is None)

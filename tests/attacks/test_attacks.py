@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -20,16 +21,22 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="harm is looked for in /proc"),
 ]
 
-SURROUNDINGS = ("files", "processes", "kernel", "effort")
-"""Subjects that depend on what the machine forbids; the others end at the wire, which is the same everywhere."""
+CONTAINED = "landlock in a container"
+PLACES = {
+    # What ends at the wire is the same everywhere: it is tried where the worker is the one that most submissions get.
+    "process": tuple(SUBJECTS) if NAMES == ("process",) else ("files", "processes", "kernel", "effort", "honest"),
+    "landlock": tuple(SUBJECTS),
+    "namespaces": ("files", "processes", "kernel", "effort", "honest"),
+    CONTAINED: ("files", "processes", "kernel", "honest"),
+}
+"""Backends, and the subjects that are tried with each."""
 
-PLACES = [*NAMES, *(["landlock in a container"] if "landlock" in NAMES else [])]
 CASES = [
     pytest.param(place, attack, id=f"{place}-{attack.name}".replace(" ", "_"))
-    for place in PLACES
-    for subject, attacks in SUBJECTS.items()
-    for attack in attacks
-    if place in NAMES or subject in SURROUNDINGS
+    for place, subjects in PLACES.items()
+    if place.partition(" ")[0] in NAMES
+    for subject in subjects
+    for attack in SUBJECTS[subject]
 ]
 
 
@@ -47,18 +54,30 @@ def ring(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         made.close()
 
 
+@pytest.fixture(scope="module")
+def allowed_harm(ring: Ring) -> Literal["none", "listed", "exactly what is listed"]:
+    """Return what an attack may do here. ``process`` stops what the kernel lets it stop: two attacks tell."""
+    if ring.backend != "process":
+        return "none"
+    known = {attack.name: attack for attack in ATTACKS}
+    open_ways = [bool(ring.run(known[name])["harms"]) for name in ("read_solution", "fork_many")]
+    if not any(open_ways):
+        return "none"
+    return "exactly what is listed" if all(open_ways) and os.geteuid() == 0 else "listed"
+
+
 @pytest.mark.parametrize("ring, attack", CASES, indirect=["ring"])
-def test_attacks_do_no_harm(ring: Ring, attack: Attack) -> None:
+def test_attacks_do_no_harm(ring: Ring, allowed_harm: str, attack: Attack) -> None:
     """An attack gains no point, learns no secret, harms nobody, and what is right in it keeps its points."""
     answer = ring.run(attack)
 
-    allowed = NOT_PROMISED.get(attack.name, frozenset()) if ring.backend == "process" else frozenset()
+    allowed = frozenset() if allowed_harm == "none" else NOT_PROMISED.get(attack.name, frozenset())
     harms = set(answer["harms"])
     assert harms - allowed == set(), answer
     assert attack.at_least <= answer["points"] <= attack.at_most, answer
     assert set(attack.reviewed) <= set(answer["reviewed"]), answer
     assert answer["ran"] or attack.silent, f"it never came to its attack: {answer}"
-    if ring.backend == "process" and os.geteuid() == 0:
+    if allowed_harm == "exactly what is listed":
         # Kept to what is true, so that docs/security.md promises neither too much nor too little.
         assert (allowed & EVERYWHERE) - harms == set(), f"`process` stops this now; take it out of the list: {answer}"
 
@@ -71,22 +90,25 @@ def test_there_are_enough_and_each_has_its_name() -> None:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """Return what is found when a submission tells all secrets and does harm under no protection."""
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Return what is found where a submission tells all secrets, and harm is done while it runs."""
     made = Ring(tmp_path_factory.mktemp("open"), "process", contained=False)
     lines = "\n".join(f"print({secret[:10]!r} + {secret[10:]!r})" for secret in made.world.secrets.values())
-    source = (
-        f"print('ATTACK RUNS')\n{lines}\nopen('@ARENA@/others/new', 'w').close()\n"
-        "import os\nos.kill(@SENTINEL@, 19)\nopen('/tmp/LEFT_BY_AN_ATTACK_x', 'w').close()\n"
-    )
+    left = Path("/tmp/LEFT_BY_AN_ATTACK_x")
     try:
-        yield made.run(Attack(name="open", tries="everything", source=source))
+        before = made.world.look()
+        answer = made.run(Attack(name="open", tries="everything", source=f"print('ATTACK RUNS')\n{lines}\n"))
+        # A backend may stop the rest, so it is done from here.
+        (made.world.arena / "others" / "new").touch()
+        left.touch()
+        os.kill(made.world.sentinel.pid, 19)
+        yield answer["harms"] + sorted(made.world.harms(before, made.world.processes()))
     finally:
-        made.world.restore(scratch=False)
+        left.unlink(missing_ok=True)
         made.close()
 
 
 @pytest.mark.parametrize("harm", ["tells a secret", "changes files", "slows a process", "leaves something"])
-def test_harm_is_found(told: dict[str, Any], harm: str) -> None:
+def test_harm_is_found(told: list[str], harm: str) -> None:
     """The watch is no blind one: what happens is seen."""
-    assert harm in told["harms"]
+    assert harm in told
