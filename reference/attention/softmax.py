@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grader.api import Case, Finding, Inputs, Note, Observation, Observed, Params, Seen, Status, Verdict, compare
+import numpy as np
+
+from grader.api import (
+    Case,
+    Finding,
+    Inputs,
+    Note,
+    Observation,
+    Observed,
+    Params,
+    Seen,
+    Status,
+    Verdict,
+    as_array,
+    compare,
+)
 
 from . import oracle
 from .made import Made, changed, distinct, literal, named, normal, single, trouble, unit, wrong
@@ -155,13 +170,13 @@ class Softmax:
         """One point for the input as it was, one for whole numbers."""
         points, text, call = 2, "", ""
         kept = seen["care/kept"]
-        if not kept.returned or _was_changed(kept):
-            text = "misconception.input_changed.text" if kept.returned else "softmax.care.no_answer"
+        if not _answered(kept) or _was_changed(kept):
+            text = "misconception.input_changed.text" if _was_changed(kept) else "softmax.care.no_answer"
             points, call = 1, kept.id
         whole = seen["care/whole"]
         # Wrong in the same way as on other numbers: that mistake is paid for elsewhere.
         values_right = _passed(verdicts["values/table"])
-        if not whole.returned or (values_right and not _passed(verdicts["care/whole"])):
+        if not _answered(whole) or (values_right and not _passed(verdicts["care/whole"])):
             points -= 1
             text = text or ("softmax.care.whole" if whole.returned else "softmax.care.whole_raised")
             call = call or whole.id
@@ -198,6 +213,13 @@ def _wide(inputs: Inputs) -> Made:
 
 def _passed(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.passed
+
+
+def _answered(seen: Seen) -> bool:
+    """Whether numbers of the input's shape came back: care for the input is worth nothing without an answer."""
+    array = as_array(seen.value, "")[0] if seen.returned else None
+    (x,) = seen.args
+    return array is not None and isinstance(x, np.ndarray) and array.shape == x.shape
 
 
 def _was_changed(seen: Seen) -> bool:

@@ -30,10 +30,10 @@ from grader.render.html import fragment, report
 from grader.render.terminal import summary
 from grader.render.view import build
 from grader.run.backend import Backend
+from grader.run.isolation import NAMES, Purpose, open_backend
 from grader.run.runner import Scratch
 from grader.store import dump_transcript, load_transcript
 from grader.store.files import write_file
-from tests.attacks.backends import backend
 
 TIGHT = {"load_seconds": 0.6, "call_seconds": 0.25, "asleep_seconds": 0.25, "submission_seconds": 5.0}
 MAX_CPU = 6.0
@@ -229,7 +229,9 @@ def main() -> None:
         answers.flush()
 
     planted = ("course/reference/attention/solution.py", "others/alice.py", "home/.netrc", "results/results.json")
-    with backend(name, [arena / path for path in planted]) as made:
+    known = next(one for one in NAMES if one == name)
+    purpose: Purpose = "own file" if known == "process" else "others' files"
+    with open_backend(known, purpose=purpose, secrets=[arena / path for path in planted]) as made:
         host = Host(arena, made, first["secrets"])
         say(ready=made.name)
         for line in sys.stdin:

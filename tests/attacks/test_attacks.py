@@ -11,7 +11,6 @@ from typing import Literal
 import pytest
 
 from tests.attacks.attack import Attack
-from tests.attacks.backends import NAMES
 from tests.attacks.promises import EVERYWHERE, NOT_PROMISED
 from tests.attacks.ring import Ring, Unavailable
 from tests.attacks.table import ATTACKS, SUBJECTS
@@ -24,7 +23,7 @@ pytestmark = [
 CONTAINED = "landlock in a container"
 PLACES = {
     # What ends at the wire is the same everywhere: it is tried where the worker is the one that most submissions get.
-    "process": tuple(SUBJECTS) if NAMES == ("process",) else ("files", "processes", "kernel", "effort", "honest"),
+    "process": ("files", "processes", "kernel", "effort", "honest"),
     "landlock": tuple(SUBJECTS),
     "namespaces": ("files", "processes", "kernel", "effort", "honest"),
     CONTAINED: ("files", "processes", "kernel", "honest"),
@@ -34,7 +33,6 @@ PLACES = {
 CASES = [
     pytest.param(place, attack, id=f"{place}-{attack.name}".replace(" ", "_"))
     for place, subjects in PLACES.items()
-    if place.partition(" ")[0] in NAMES
     for subject in subjects
     for attack in SUBJECTS[subject]
 ]
