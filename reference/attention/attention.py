@@ -349,12 +349,6 @@ def _measured_scale(pairs: list[Pair]) -> Note | None:
     if all(abs(slope - d**-0.5) < 1e-4 for d, slope in scales):
         return None
     d, slope = scales[0]
-    widths = ", ".join(str(width) for width in sorted({width for width, value in scales if abs(value - slope) < 1e-4}))
     same = len({round(value, 4) for _, value in scales}) == 1
-    params: Params = (
-        ("scale", f"{slope:.3f}"),
-        ("d", d),
-        ("expected", f"{d**-0.5:.3f}"),
-        ("widths", widths),
-    )
+    params: Params = (("scale", f"{slope:.3f}"), ("expected", f"{d**-0.5:.3f}"))
     return Note(text="attention.measured.same" if same else "attention.measured.scale", params=params)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from grader.core.compare import SINGLE, Expected, compare
 from grader.core.follow import better, to_follow
 from grader.core.judge import judge, needs_cells
 from grader.core.loading import loading_notes
@@ -19,8 +20,10 @@ from grader.core.memory import Memory
 from grader.core.misconceptions import Book, Observation, agrees
 from grader.core.normality import looks_normal
 from grader.core.observed import Case, Inputs, Observed, case_call
+from grader.core.plan import plan
+from grader.core.score import conclude
 from grader.model import Call, Finding, Opaque, Outcome, Status, Value
-from tests.core.tiny import DOUBLE, RIGHT, TRIPLE, Double, Triple, course, found, rehearse, transcript_of
+from tests.core.tiny import DOUBLE, RIGHT, TRIPLE, Double, Triple, answers, course, found, rehearse, transcript_of
 
 PASSED, PARTIAL, FAILED = Status.PASSED, Status.PARTIAL, Status.FAILED
 
@@ -200,3 +203,76 @@ def test_only_an_assignments_own_tasks_are_found() -> None:
     assert course().task("triple") is TRIPLE
     with pytest.raises(KeyError, match="quadruple"):
         course().task("quadruple")
+
+
+def test_cut_output_counts_wherever_it_is_visible() -> None:
+    """One visible call of many is enough for the note; a hidden call says nothing of what it printed."""
+    calls = tuple(Call(id=f"t/{n}", session="main", kind="function", name="f", hidden=n == 2) for n in (1, 2, 3))
+    cut = {n: tuple(Outcome(call=c.id, kind="returned", stdout_cut=c.id == f"t/{n}") for c in calls) for n in (1, 2)}
+    texts = {n: [note.text for note in loading_notes(transcript_of(calls=calls, outcomes=cut[n]))] for n in (1, 2)}
+
+    assert texts == {1: ["engine.load.output_cut"], 2: []}
+
+
+# ---------------------------------------------------------------------- comparison
+
+
+def test_the_worst_entry_is_one_of_the_wrong_ones() -> None:
+    """Where all differences are small, the largest of them is shown, and none that is right."""
+    right = Expected(value=np.ones(4, np.longdouble), units=np.full(4, 8.0), scale=np.ones(4))
+    verdict = compare(np.array([1, 1, 1.25, 1.125]), right, "x")
+
+    assert verdict.comparison is not None
+    assert (verdict.comparison.first, verdict.comparison.worst) == ((2,), (2,))
+
+
+def test_a_note_of_precision_names_what_it_is_of() -> None:
+    """Both ways to less than double precision say of which value they speak."""
+    right = Expected(value=np.ones(2, np.longdouble), units=np.full(2, 8.0), scale=np.ones(2))
+    off = np.array([1, 1 + 4 * SINGLE])
+
+    for answer in (off, off.astype(np.float32)):
+        assert [note.params for note in compare(answer, right, "out").notes] == [(("name", "out"),)]
+
+
+# ---------------------------------------------------------------------- points, faults, memory
+
+
+def test_a_part_of_more_is_worth_more_than_all_of_less() -> None:
+    """Findings are weighed by points: five sixths of six are more than four."""
+    first = (Finding(criterion="t/a", status=PARTIAL, share=(5, 6)), Finding(criterion="t/b", status=FAILED))
+    again = (Finding(criterion="t/a", status=FAILED), Finding(criterion="t/b", status=PASSED))
+
+    assert better(first, again, {"t/a": 6, "t/b": 4}, "double") == first
+
+
+def test_our_trouble_leaves_no_task_out() -> None:
+    """Every task is there and not graded, so that a result can be made of it."""
+    transcript = replace(rehearse(course(), RIGHT)[0], trouble="no worker")
+
+    assert [judged.task for judged in judge(course(), transcript).tasks] == ["double", "triple"]
+
+
+def test_a_result_keeps_what_ran_and_what_judged() -> None:
+    """Versions of both sides are carried over."""
+    transcript = replace(rehearse(course(), RIGHT)[0], environment=(("python", "3.11"),))
+    result = conclude(course(), transcript, judge(course(), transcript), judged=(("grader", "1"),))
+
+    assert (result.environment, result.judged) == ((("python", "3.11"),), (("grader", "1"),))
+
+
+@pytest.mark.parametrize("functions", [RIGHT, {**RIGHT, "double": lambda x: x}], ids=["right", "wrong"])
+def test_a_memory_changes_nothing(functions: dict[str, Any]) -> None:
+    """Planned and judged with one memory from round to round, all is as it is with none."""
+    memory, transcript = Memory(), transcript_of()
+    while calls := plan(course(), transcript, memory):
+        assert calls == plan(course(), transcript)
+        # One by one, as a worker's answers may come: what was known of fewer outcomes is out of date.
+        for call in calls:
+            outcomes = (*transcript.outcomes, answers(call, functions))
+            transcript = replace(transcript, calls=(*transcript.calls, call), outcomes=outcomes)
+            assert judge(course(), transcript, memory) == judge(course(), transcript)
+    changed = tuple(replace(one, value=7) if one.call == "double/zero" else one for one in transcript.outcomes)
+    other = replace(transcript, outcomes=changed)
+
+    assert judge(course(), other, memory) == judge(course(), other)

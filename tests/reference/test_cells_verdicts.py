@@ -71,6 +71,10 @@ VAR = f"s.var() # {WIDE}"
         pytest.param([cell(names=OTHER, drawn=[Q, K])], ALL, id="other names"),
         pytest.param([cell(stdout=f"{RAW:.2f} {SCALED:.3f}", drawn=[Q, K])], ALL, id="printed"),
         pytest.param([cell(drawn=[Q, K]), cell(names=OTHER)], ALL, id="in the next cell"),
+        pytest.param([cell(names=OTHER, drawn=[np.array(0.5), Q[0], Q, K])], ALL, id="after other draws"),
+        pytest.param(
+            [cell(names=OTHER, drawn=[np.array(0.5), Q[0], Q, K], kept=False)], REVIEW, id="unknown, after others"
+        ),
         pytest.param(
             [cell(drawn=[Q, K]), cell(), cell(VAR, names=OTHER)], NOT_SHOWN, id="too far from the draws"
         ),
