@@ -80,7 +80,7 @@ def run(assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Mem
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins) as runner:
+    with Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages) as runner:
         for _ in range(MAX_ROUNDS):
             calls = plan(assignment, resolved, memory)
             if not calls:

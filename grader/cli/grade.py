@@ -7,16 +7,20 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_output, seed_number
-from grader.errors import IsolationError, UsageError
+from grader.cli.options import Parser, add_course, add_isolation, add_output, seed_number
+from grader.errors import UsageError
 from grader.intake import read_submission
 from grader.model import Submission
-from grader.run.process import ProcessBackend
+from grader.run.backend import Backend
+from grader.run.isolation import open_backend
 from grader.run.scratch import Scratch
 
 __all__ = ["parser", "run"]
 
-USAGE = ("grade [OPTIONS] PATH", "grade start [DIR]", "grade regrade TRANSCRIPT", "grade check-course [DIR]")
+USAGE = (
+    *("grade [OPTIONS] PATH", "grade start [DIR]", "grade regrade TRANSCRIPT", "grade check-course [DIR]"),
+    "grade doctor",
+)
 EXAMPLES = """\
 examples:
   grade submission.py                  grade a file; the report lies beside it
@@ -26,6 +30,7 @@ examples:
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
   grade check-course my-course         prove that a course's checks are good
+  grade doctor                         how this machine can keep code apart
 
 exit codes: 0 graded, whatever the score; 1 below --fail-under; 2 wrong usage;
 3 an unusable course; 4 the grader failed; 130 interrupted
@@ -47,12 +52,7 @@ def parser() -> argparse.ArgumentParser:
         "--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run"
     )
     add_course(made)
-    made.add_argument(
-        "--isolation",
-        choices=("auto", "process", "landlock", "namespaces"),
-        default="auto",
-        help="how student code is kept apart; for one's own file, auto is a process of its own",
-    )
+    add_isolation(made)
     made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
     made.add_argument("--version", action="store_true", help="print the version and exit")
     return made
@@ -66,17 +66,23 @@ def run(words: Sequence[str]) -> int:
 
         print(f"grade {__version__}")
         return 0
-    if options.isolation in ("landlock", "namespaces"):
-        raise IsolationError(
-            f"The isolation '{options.isolation}' isn't part of this version.", hint="Use --isolation process."
-        )
     submission = read_submission(options.path)
     # The worker starts while the rest of the grader is still being imported.
-    scratch = Scratch(ProcessBackend(), submission)
-    try:
-        return _grade(options, submission, scratch)
-    finally:
-        scratch.close()
+    with _backend(options) as backend:
+        scratch = Scratch(backend, submission)
+        try:
+            return _grade(options, submission, scratch)
+        finally:
+            scratch.close()
+
+
+def _backend(options: argparse.Namespace) -> Backend:
+    secrets: tuple[Path, ...] = ()
+    if options.isolation in ("landlock", "namespaces"):
+        from grader.course import find_course
+
+        secrets = find_course(_checked_course(options.course)).secrets
+    return open_backend(options.isolation, purpose="own file", secrets=secrets)
 
 
 def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch) -> int:

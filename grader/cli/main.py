@@ -15,7 +15,12 @@ from grader.errors import GraderError
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = {"start": "grader.cli.start", "regrade": "grader.cli.regrade", "check-course": "grader.cli.check_course"}
+COMMANDS = {
+    "start": "grader.cli.start",
+    "regrade": "grader.cli.regrade",
+    "check-course": "grader.cli.check_course",
+    "doctor": "grader.cli.doctor",
+}
 """Words that aren't a path; everything else is a file to grade. ``./start`` grades a file of that name."""
 
 

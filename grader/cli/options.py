@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from grader.errors import UsageError
 
-__all__ = ["Parser", "add_course", "add_output", "seed_number"]
+__all__ = ["Parser", "add_course", "add_isolation", "add_output", "seed_number"]
 
 MAX_SEED = 1 << 53
 
@@ -36,6 +36,16 @@ def add_course(parser: argparse.ArgumentParser) -> None:
     """Add what chooses the course and the assignment."""
     parser.add_argument("--course", metavar="DIR", type=Path, help="grade with another course than the one built in")
     parser.add_argument("--assignment", metavar="ID", default="", help="the assignment, where a course has several")
+
+
+def add_isolation(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses how student code is kept apart."""
+    parser.add_argument(
+        "--isolation",
+        choices=("auto", "namespaces", "landlock", "process"),
+        default="auto",
+        help="how student code is kept apart; for one's own file, auto is a process of its own",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

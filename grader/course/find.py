@@ -32,6 +32,11 @@ class Course:
         return self.root / "exercises" / assignment
 
     @property
+    def secrets(self) -> tuple[Path, ...]:
+        """Files that student code must not be able to read: they tell the answers."""
+        return tuple(path.resolve() for name in self.assignments for path in sorted(self.reference(name).glob("*.py")))
+
+    @property
     def template_dirs(self) -> tuple[Path, ...]:
         """Folders of templates, the course's own first."""
         own = self.root / "reports"

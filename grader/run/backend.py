@@ -1,13 +1,16 @@
-"""The seam where a worker is started. One method; everything that differs between systems lies behind it."""
+"""The seam where a worker is started; everything that differs between systems lies behind it."""
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
-from typing import Literal, Protocol
+from types import TracebackType
+from typing import Literal, Protocol, Self
 
 from grader.model._data import data
 
-__all__ = ["Backend", "End", "Launch", "Usage", "Worker"]
+__all__ = ["Backend", "Closing", "End", "Launch", "Usage", "Worker", "end_of", "usage_of"]
 
 
 @data
@@ -19,10 +22,28 @@ class Launch:
 
 @data
 class End:
-    """How a worker's process ended: ``exit`` with a status, ``signal`` with a name, or ``killed`` by us."""
+    """How a worker's process ended.
 
-    kind: Literal["exit", "signal", "killed"]
+    Attributes:
+        kind: ``exit`` with a status, ``signal`` with a name, ``killed`` by us, or ``scratch``: by us, since it had
+            filled its folder.
+        detail: The status or the name.
+        note: What the process itself said when it couldn't start; nothing of a learner's.
+    """
+
+    kind: Literal["exit", "signal", "killed", "scratch"]
     detail: str = ""
+    note: str = ""
+
+
+def end_of(code: int, note: str = "") -> End:
+    """Return the end of a process with this exit code, which is negative for a signal."""
+    if code >= 0:
+        return End(kind="exit", detail=str(code), note=note)
+    try:
+        return End(kind="signal", detail=signal.Signals(-code).name, note=note)
+    except ValueError:
+        return End(kind="signal", detail=str(-code), note=note)
 
 
 @data
@@ -31,6 +52,17 @@ class Usage:
 
     cpu_seconds: float
     asleep: bool
+
+
+def usage_of(pid: int) -> Usage | None:
+    """Return what a process has used; None where the system doesn't tell."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        return Usage(cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"), asleep=fields[0] == b"S")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
 
 
 class Worker(Protocol):
@@ -68,3 +100,30 @@ class Backend(Protocol):
     def start(self, launch: Launch) -> Worker:
         """Start a worker. Raises IsolationError."""
         ...
+
+    def close(self) -> None:
+        """End what workers are started from, and every worker."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Return the backend; it is closed at the end of the block."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Closing:
+    """What makes a backend a context manager."""
+
+    def close(self) -> None:
+        """Nothing to end, unless a backend says otherwise."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

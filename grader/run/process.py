@@ -8,14 +8,14 @@ import queue
 import signal
 import subprocess
 import sys
-import sysconfig
 import threading
 import time
 from pathlib import Path
 
 from grader.errors import IsolationError
-from grader.run.backend import End, Launch, Usage
-from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD
+from grader.run.backend import Closing, End, Launch, Usage, end_of, usage_of
+from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD, encode_policy
+from grader.run.library import policy, search_path
 
 __all__ = ["ProcessBackend", "command", "environment"]
 
@@ -38,32 +38,32 @@ main()
 """
 
 
-def command(module: str) -> list[str]:
+def command(module: str, *, python: str = "", inside: str = "") -> list[str]:
     """Return the command that runs ``inside/<module>.py``.
 
     ``-S`` leaves site and its .pth files out, so an editable installation of the grader isn't importable;
     ``-s -P`` in place of ``-I``, since ``-I`` would ignore PYTHONHASHSEED.
+
+    Args:
+        module: Its name.
+        python: The interpreter, if not the one that runs us.
+        inside: The folder with the module, if the process sees it at another place than we do.
     """
-    paths = sysconfig.get_paths()
-    # A virtual environment has no library of its own; these paths are those of the base interpreter.
-    library = [paths["stdlib"], paths["platstdlib"]]
-    library += [str(Path(folder) / "lib-dynload") for folder in library]
-    library += [str(Path(sys.base_prefix) / "DLLs")]
-    packages = [paths["purelib"], paths["platlib"], *(folder for folder in sys.path if _is_packages(folder))]
-    search = [folder for folder in dict.fromkeys([*library, *packages]) if Path(folder).is_dir()]
     bootstrap = _BOOTSTRAP.replace("MODULE", module)
-    return [sys.executable, "-s", "-S", "-P", "-B", "-c", bootstrap, str(INSIDE), *search]
+    return [
+        *(python or sys.executable, "-s", "-S", "-P", "-B", "-c", bootstrap),
+        *(inside or str(INSIDE), *search_path()),
+    ]
 
 
-def _is_packages(path: str) -> bool:
-    return Path(path).name in ("site-packages", "dist-packages")
+def environment(folder: Path | None) -> dict[str, str]:
+    """Return a worker's whole environment: nothing of ours is inherited but what a system needs to start it.
 
-
-def environment(folder: Path) -> dict[str, str]:
-    """Return the worker's whole environment: nothing of ours is inherited but what a system needs to start it."""
+    A zygote has no folder; its children are given theirs.
+    """
     keep = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     openblas = {name: value for name, value in os.environ.items() if name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    scratch = str(folder)
+    scratch = os.sep if folder is None else str(folder)
     return {
         **keep,
         **openblas,
@@ -128,12 +128,7 @@ class ProcessWorker:
 
     def usage(self) -> Usage | None:
         """CPU time so far, and whether it sleeps; None where the system doesn't tell."""
-        try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
-            ticks = int(fields[11]) + int(fields[12])
-            return Usage(cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"), asleep=fields[0] == b"S")
-        except (OSError, ValueError, IndexError, AttributeError):
-            return None
+        return usage_of(self._process.pid)
 
     def interrupt(self) -> bool:
         """Ask the running code to stop (KeyboardInterrupt); False where that can't be done."""
@@ -160,12 +155,7 @@ class ProcessWorker:
         self._finish_threads()
         if self._killed or self._garbled or code is None:
             return End(kind="killed")
-        if code < 0:
-            try:
-                return End(kind="signal", detail=signal.Signals(-code).name)
-            except ValueError:
-                return End(kind="signal", detail=str(-code))
-        return End(kind="exit", detail=str(code))
+        return end_of(code)
 
     def _finish_threads(self) -> None:
         """Let both threads end; each closes its own pipe, so that no descriptor is closed while it is in use.
@@ -217,11 +207,17 @@ def _exactly(fd: int, count: int) -> bytes:
     return b"".join(parts)
 
 
-class ProcessBackend:
-    """A plain subprocess: it guards against accidents, not against malice."""
+class ProcessBackend(Closing):
+    """A subprocess of its own, with whatever lockdown the kernel gives; where it gives none, it runs all the same.
+
+    So it guards against accidents everywhere, and promises nothing against malice anywhere.
+    """
 
     name = "process"
 
     def start(self, launch: Launch) -> ProcessWorker:
         """Start a worker. Raises IsolationError."""
-        return ProcessWorker(launch)
+        worker = ProcessWorker(launch)
+        # The worker is importing NumPy by now, so finding out what it may read costs no time.
+        worker.send(encode_policy(policy(strict=False)))
+        return worker

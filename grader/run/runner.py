@@ -32,6 +32,7 @@ class Runner:
         limits: Limits,
         inert_modules: tuple[str, ...],
         stand_ins: Mapping[str, Mapping[str, str]] | None = None,
+        packages: tuple[str, ...] = ("numpy",),
     ) -> None:
         """Take the scratch folder over.
 
@@ -40,9 +41,11 @@ class Runner:
             limits: Of the assignment.
             inert_modules: Modules that get an inert stand-in where they aren't installed.
             stand_ins: For each session that has any: source of functions, by the name that they take.
+            packages: What may be imported besides the standard library, where a backend can tell.
         """
         self._scratch, self._limits, self._inert = scratch, limits, inert_modules
         self._stand_ins = stand_ins or {}
+        self._packages = packages
         self._deadline = time.monotonic() + limits.submission_seconds
         self._lives: dict[str, Life] = {}
         self._loads: tuple[Call, ...] = ()
@@ -101,6 +104,7 @@ class Runner:
             self._scratch.submission,
             self._limits,
             self._inert,
+            packages=self._packages,
             stand_ins=self._stand_ins.get(session, {}),
             worker=first,
         )

@@ -47,6 +47,7 @@ class Life:
         limits: Limits,
         inert_modules: tuple[str, ...],
         *,
+        packages: tuple[str, ...],
         stand_ins: Mapping[str, str],
         worker: Worker | None = None,
     ) -> None:
@@ -63,6 +64,7 @@ class Life:
             "memory": limits.memory_mib << 20,
             "cpu": int(limits.submission_seconds * 2),
             "inert": list(inert_modules),
+            "packages": list(dict.fromkeys([*packages, *inert_modules])),
             "stand_ins": dict(stand_ins),
         }
         self._worker.send(encode_request(head))
@@ -73,10 +75,11 @@ class Life:
         except (EOFError, Malformed):
             hello = None
         if hello is None:
-            self.close()
             took = "in time" if time.monotonic() > deadline else "at all"
+            note = self._worker.close().note.strip()
+            self.close()
             raise IsolationError(
-                f"The process for student code didn't start {took}.",
+                f"The process for student code didn't start {took}{f' ({note})' if note else ''}.",
                 hint="Check that NumPy works for this Python: python -c 'import numpy'.",
             )
         self.environment = (*hello.environment, ("isolation", backend.name))

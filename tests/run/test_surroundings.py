@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import IsolationError
-from grader.run.backend import Launch
+from grader.run.backend import Closing, Launch
 from grader.run.process import ProcessWorker
 from grader.run.runner import Runner
 from grader.run.scratch import Scratch
@@ -30,7 +30,10 @@ def variable(name): return os.environ.get(name)
 def folder(): return os.getcwd()
 def read_stdin(): return sys.stdin.read(), os.read(0, 10) == b""
 def order(): return list({"a", "b", "c", "d", "e"})
-def threads(): return len(os.listdir("/proc/self/task"))
+def threads():
+    import threading
+    np.ones((300, 300)) @ np.ones((300, 300))
+    return threading.active_count()
 def own_grader():
     import grader, grader.core.judge
     from grader import check
@@ -38,7 +41,13 @@ def own_grader():
     return hasattr(grader, "__version__"), type(grader.core.judge.judge).__name__
 def path(): return [place for place in sys.path if os.path.isdir(os.path.join(place, "grader"))]
 def main_file(): return sys.argv
-def descriptors(): return sorted(int(fd) for fd in os.listdir("/proc/self/fd") if int(fd) < 100)
+def descriptors():
+    def there(fd):
+        try:
+            return bool(os.fstat(fd))
+        except OSError:
+            return False
+    return [fd for fd in range(64) if there(fd)]
 def user_site(): return sys.flags.no_user_site
 def writes(): open("own", "w").write("x"); return os.path.exists("own")
 """
@@ -95,7 +104,7 @@ def test_the_surroundings_are_plain(surroundings: Arena) -> None:
     """Standard input is empty, one thread computes, few descriptors are open, the folder is writable."""
     assert surroundings.value("read_stdin") == ("", True)
     assert surroundings.value("threads") == 1
-    assert len(surroundings.value("descriptors")) <= 6  # type: ignore[arg-type]  # a list; one of them lists the folder
+    assert surroundings.value("descriptors") == [0, 1, 2, 3, 4]
     assert surroundings.value("user_site") == 1
     assert surroundings.value("writes") is True
 
@@ -118,7 +127,7 @@ def test_companions_lie_beside() -> None:
     """Companions can be read and imported, and can't be changed for the next session."""
     source = (
         "import os\nimport helper\ndef f(): return helper.VALUE, open('data.csv').read()\n"
-        "def change():\n    os.chmod('.', 0o700)\n    os.unlink('data.csv')\n"
+        "def change():\n    os.unlink('data.csv')\n"
         "    open('data.csv', 'w').write('new')\n    os._exit(0)\n"
         "def mode(): return os.stat('data.csv').st_mode & 0o777\n"
     )
@@ -166,7 +175,7 @@ def test_inert_modules_stand_in_for_plots() -> None:
 # ------------------------------------------------------------------ our own faults
 
 
-class NoBackend:
+class NoBackend(Closing):
     """A machine that starts nothing, or something that never answers."""
 
     name = "process"

@@ -7,12 +7,15 @@ import sys
 
 import numpy as np
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]  # a module or nothing
+
 
 def apply(memory_bytes: int, cpu_seconds: int) -> None:
-    """Limit address space, CPU time, file size and core dumps. Where there are no such limits, do nothing."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    """Limit address space, CPU time, files and core dumps. Where there are no such limits, do nothing."""
+    if resource is None:
         return
     wanted = [
         (resource.RLIMIT_CORE, 0),
@@ -20,6 +23,8 @@ def apply(memory_bytes: int, cpu_seconds: int) -> None:
         (resource.RLIMIT_FSIZE, 64 << 20),
         (resource.RLIMIT_NOFILE, 64),
     ]
+    if hasattr(resource, "RLIMIT_MEMLOCK"):
+        wanted.append((resource.RLIMIT_MEMLOCK, 0))
     if sys.platform == "linux":  # macOS accepts RLIMIT_AS and ignores or refuses it
         wanted.append((resource.RLIMIT_AS, memory_bytes))
     for which, value in wanted:

@@ -11,11 +11,11 @@ import os
 import sys
 import time
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from . import inert, limits, magics, tape, watch, wire
+from . import inert, limits, lockdown, magics, tape, watch, wire
 
 _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -318,6 +318,22 @@ def _state(state: object, encoder: wire.Encoder) -> object:
     return encoder.encode(state)
 
 
+def begin(requests: int, replies: int, start: dict[str, Any]) -> NoReturn:
+    """Say hello and serve, in a process that has given up what it can; never returns."""
+    inert.install(start["inert"])
+    if start["companions"]:
+        # Last: the library and the packages come first, so nothing of a submission can shadow them.
+        sys.path.append(start["folder"])
+    worker = Worker(requests, replies, start)
+    hello = {"id": "hello", "kind": "returned", "environment": limits.environment()}
+    wire.write_all(replies, wire.frame(hello))
+    try:
+        worker.serve()
+    finally:
+        # No atexit handlers, no waiting for threads that student code left behind.
+        _exit(0)
+
+
 def main() -> None:
     """Take over the standard streams' pipes, lock what can be locked, say hello, serve."""
     requests, replies = os.dup(0), os.dup(1)
@@ -330,18 +346,9 @@ def main() -> None:
     for fd in (0, 1, 2):
         os.dup2(null, fd)
     os.close(null)
-    start, _ = wire.read_frame(requests)
-    limits.apply(start["memory"], start["cpu"])
-    inert.install(start["inert"])
-    if start["companions"]:
-        # Last: the library and the packages come first, so nothing of a submission can shadow them.
-        sys.path.append(start["folder"])
     tape.install()
-    worker = Worker(requests, replies, start)
-    hello = {"id": "hello", "kind": "returned", "environment": limits.environment()}
-    wire.write_all(replies, wire.frame(hello))
-    try:
-        worker.serve()
-    finally:
-        # No atexit handlers, no waiting for threads that student code left behind.
-        _exit(0)
+    policy, _ = wire.read_frame(requests)
+    locks = lockdown.Lockdown(policy)
+    start, _ = wire.read_frame(requests)
+    locks.apply(start, (requests, replies))
+    begin(requests, replies, start)
