@@ -30,7 +30,7 @@ class Case:
     Attributes:
         id: Unique in its task.
         args: Positional arguments: numbers, strings, arrays, lists and tuples of them.
-        kwargs: Keyword arguments.
+        kwargs: Keyword arguments, in the order of the signature.
         seed: For the global generator in the worker; see ``Inputs.number``.
         watch: Also report the arguments as they are after the call.
         readonly: Hand the arrays over as read-only ones.
@@ -255,7 +255,7 @@ def case_call(case: Case, task: Task, function: str, *, via: str = "") -> Call:
         kind="function",
         name=function,
         args=tuple(to_value(arg) for arg in case.args),
-        kwargs=tuple(sorted((name, to_value(value)) for name, value in case.kwargs.items())),
+        kwargs=tuple((name, to_value(value)) for name, value in case.kwargs.items()),
         seed=case.seed,
         watch=case.watch,
         readonly=case.readonly,

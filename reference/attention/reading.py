@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from grader.api import Pairs
 
-__all__ = ["Read", "decimals_of", "forms_of", "read_entropies", "read_numbers", "read_order"]
+__all__ = ["Read", "decimals_of", "forms_of", "from_one", "read_entropies", "read_numbers", "read_order", "read_pair"]
 
 MAX_LENGTH = 64
 
@@ -35,6 +36,8 @@ def read_numbers(value: object) -> list[Read]:
 
 
 def _number(item: object) -> Read | None:
+    if isinstance(item, (list, tuple)) and len(item) == 1 and not isinstance(item[0], (list, tuple)):
+        item = item[0]
     if isinstance(item, np.ndarray) and item.size == 1:
         item = item.ravel()[0]
     if isinstance(item, (bool, np.bool_)):
@@ -82,8 +85,22 @@ def decimals_of(values: Iterable[float]) -> int | None:
     return most
 
 
+def read_pair(value: object, second: str) -> tuple[object, bool]:
+    """Return the two values of a mapping as a pair, and whether it was one; anything else as it is.
+
+    Args:
+        value: What came back.
+        second: Begins or ends the key of the value that belongs second, if the keys are named so.
+    """
+    if not isinstance(value, Pairs) or len(value) != 2:
+        return value, False
+    (first_key, first), (_, other) = value
+    named = isinstance(first_key, str) and second in re.split(r"[^a-z]+", first_key.lower())
+    return ((other, first) if named else (first, other)), True
+
+
 def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
-    """Return a permutation of 0..n-1 if ``value`` is one, whatever sequence it came as."""
+    """Return a permutation of 0..n-1 if ``value`` is one, whatever sequence it came as; of 1..n it is brought to it."""
     if isinstance(value, (list, tuple)):
         reads = read_numbers(value)
         array = np.array([read.value for read in reads])
@@ -91,9 +108,16 @@ def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
         array = value.astype(np.float64).ravel() if value.size <= MAX_LENGTH else np.empty(0)
     else:
         return None
-    if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(n)):
+    lowest = 1 if array.size and array.min() == 1 else 0
+    if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(lowest, n + lowest)):
         return None
-    return array.astype(np.intp)
+    return np.asarray(array - lowest, dtype=np.intp)
+
+
+def from_one(value: object) -> bool:
+    """Whether an order or ranks that ``read_order`` can read begin with 1."""
+    numbers = read_numbers(value)
+    return bool(numbers) and min(read.value for read in numbers) == 1
 
 
 def forms_of(order: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
