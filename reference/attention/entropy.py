@@ -60,7 +60,9 @@ BAND = Band(
 """Where the entropy of one query against eight keys falls for 90 of 100 honest draws: 400,000 draws of the exact law
 (given q, the scores are independent N(0, |q|^2), and |q|^2 is chi-square with d_k degrees of freedom)."""
 
-PARTLY_RIGHT = frozenset(["entropy_normalised", "entropy_big_epsilon", "entropy_rounded", "keys_miscounted"])
+PARTLY_RIGHT = frozenset(
+    ["entropy_normalised", "entropy_big_epsilon", "entropy_rounded", "keys_miscounted", "made_to_fall"]
+)
 """Mistakes that leave the work right and its last step not: half of the points."""
 
 
@@ -131,7 +133,9 @@ class Entropy:
         wrong = [i for i, good in enumerate(right) if not good]
         sweep = next(s for s in sweeps if not all(s.agreement))
         at = next(i for i, good in enumerate(sweep.agreement) if not good)
-        misconception = "keys_miscounted" if used else _explain(sweeps) or _other_numbers(sweeps)
+        misconception = (
+            "keys_miscounted" if used else _explain(sweeps) or _other_numbers(sweeps) or _made_to_fall(sweeps)
+        )
         text = f"misconception.{misconception}.text" if misconception else ""
         expected = sweep.nearest(at)
         params: Params = (
@@ -350,6 +354,21 @@ def _other_numbers(sweeps: list[_Sweep]) -> str:
             if not pairs or np.abs(oracle.entropy(np.stack([k @ q for q, k in pairs])) - read.value).min() > CLOSE:
                 return ""
     return "entropy_other_numbers"
+
+
+def _made_to_fall(sweeps: list[_Sweep]) -> str:
+    """Say whether right entropies were put in order, or lowered to the one before: none of six sweeps rises.
+
+    Honest ones all fall once in 400 times, and then each is in its place.
+    """
+    for sweep in sweeps:
+        values = [read.value for read in sweep.numbers]
+        if not sweep.complete or not sweep.drew_known or any(np.diff(values) > 0):
+            return ""
+        drawn = np.concatenate(sweep.explained)
+        if not drawn.size or any(np.abs(drawn - value).min() > CLOSE for value in values):
+            return ""
+    return "made_to_fall"
 
 
 def _counts(sweep: _Sweep) -> Params:

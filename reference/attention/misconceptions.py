@@ -58,6 +58,7 @@ SAID_BY_CHECKS = {
     "positions_from_one": "",
     "keys_miscounted": "",
     "values_matched": "",
+    "made_to_fall": "",
     "entropy_other_numbers": "",
 }
 """Mistakes that a check sees by itself, where no value tells them: id to the names in the catalogue."""
