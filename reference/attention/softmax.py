@@ -77,7 +77,7 @@ class Softmax:
             ]
             misconception = BOOK.explain("softmax", observed)
             if misconception in PARTLY_RIGHT:
-                findings = [_partly(finding) for finding in findings]
+                findings = [*map(_partly, findings[:-1]), findings[-1]]
             findings = named(findings, misconception)
         yield from findings
 
@@ -176,7 +176,8 @@ class Softmax:
 
 
 def _partly(finding: Finding) -> Finding:
-    if finding.status is not Status.FAILED:
+    """Half of the points, also where some tries came out right by chance: the same for every seed."""
+    if finding.status is Status.PASSED:
         return finding
     return replace(finding, status=Status.PARTIAL, share=(1, 2))
 
