@@ -61,14 +61,25 @@ def read_entropies(value: object, d_ks: Iterable[int]) -> tuple[list[Read], str]
         if len(numbers) == len(wanted) and [key.value if key else None for key in keys] == wanted:
             return numbers, "mapping"
         return numbers, "mapping" if len(numbers) == len(value) else ""
+    beside = _beside_widths(value, wanted)
+    if beside:
+        return beside, "pairs"
     flat = read_numbers(value)
-    if flat:
-        return flat, "sequence"
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) and len(v) == 2 for v in value):
-        pairs = [read_numbers(item) for item in value]
-        if all(len(pair) == 2 for pair in pairs) and [pair[0].value for pair in pairs] == wanted:
-            return [pair[1] for pair in pairs], "pairs"
-    return [], ""
+    return flat, "sequence" if flat else ""
+
+
+def _beside_widths(value: object, wanted: list[int]) -> list[Read]:
+    """Return the numbers that stand beside their widths: as rows, as columns, or as small mappings."""
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        value = list(value)
+    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MAX_LENGTH:
+        return []
+    rows = [read_numbers([part for _, part in item] if isinstance(item, Pairs) else item) for item in value]
+    if all(len(row) == 2 for row in rows) and [row[0].value for row in rows] == wanted:
+        return [row[1] for row in rows]
+    if len(rows) == 2 and len(rows[1]) == len(wanted) and [read.value for read in rows[0]] == wanted:
+        return rows[1]
+    return []
 
 
 def decimals_of(values: Iterable[float]) -> int | None:

@@ -139,6 +139,22 @@ def entropy_of_many_queries(d_ks: Any = WIDTHS, n_keys: int = 8, seed: int = 42)
     return found
 
 
+def entropy_rows(d_ks: Any = WIDTHS, n_keys: int = 8, seed: int = 42) -> Any:
+    """A table of two columns: width and entropy."""
+    return np.column_stack([d_ks, solution.entropy_sweep(d_ks, n_keys, seed)])
+
+
+def entropy_columns(d_ks: Any = WIDTHS, n_keys: int = 8, seed: int = 42) -> Any:
+    """The widths, then the entropies, as for a plot."""
+    return list(d_ks), solution.entropy_sweep(d_ks, n_keys, seed)
+
+
+def entropy_records(d_ks: Any = WIDTHS, n_keys: int = 8, seed: int = 42) -> Any:
+    """A record for each width, as for a data frame."""
+    found = solution.entropy_sweep(d_ks, n_keys, seed)
+    return [{"d_k": d, "entropy": h} for d, h in zip(d_ks, found, strict=True)]
+
+
 def weights_of(d_k: int, n_keys: int, seed: int) -> tuple[Any, Any]:
     """Return the unscaled and the scaled weights of drawn vectors."""
     rng = np.random.default_rng(seed)
@@ -175,6 +191,9 @@ RIGHT: list[tuple[str, Callable[..., Any]]] = [
     ("entropy_sweep", entropy_keys_then_query),
     ("entropy_sweep", entropy_from_a_pool),
     ("entropy_sweep", entropy_of_many_queries),
+    ("entropy_sweep", entropy_rows),
+    ("entropy_sweep", entropy_columns),
+    ("entropy_sweep", entropy_records),
     ("compare_rankings", ranks_from_one),
     ("compare_rankings", ranking_mapping),
     ("compare_rankings", ranking_dataclass),
