@@ -40,12 +40,15 @@ class Expected:
         units: Rounding errors, in units of u, that a right program may add up, relative to ``scale``.
         scale: The size that errors are relative to (not the value itself where terms may cancel).
         weights: The entries lie in 0..1 and read as a heat map.
+        floor: An absolute error that is no mistake, such as that of a guard against the logarithm of 0: right with
+            the note on single precision.
     """
 
     value: npt.NDArray[np.longdouble]
     units: npt.NDArray[np.float64]
     scale: npt.NDArray[np.float64]
     weights: bool = False
+    floor: float = 0.0
 
 
 @data
@@ -141,7 +144,7 @@ def compare(
         coarse = strict > input_unit and not bool(np.all(error <= _tolerance(expected, input_unit)))
         notes = (Note(text="engine.note.single_precision", params=(("name", name),)),) if coarse else ()
         return Verdict(passed=True, notes=(*verdict.notes, *notes), used=used)
-    if strict < SINGLE and bool(np.all(error <= _tolerance(expected, SINGLE))):
+    if bool(np.all(error <= _tolerance(expected, SINGLE) + expected.floor)):
         note = Note(text="engine.note.single_precision", params=(("name", name),))
         return Verdict(passed=True, notes=(*verdict.notes, note))
     wrong = ~(error <= allowed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
@@ -30,7 +31,7 @@ class Case:
     Attributes:
         id: Unique in its task.
         args: Positional arguments: numbers, strings, arrays, lists and tuples of them.
-        kwargs: Keyword arguments.
+        kwargs: Keyword arguments; a call gives them in the order of the signature.
         seed: For the global generator in the worker; see ``Inputs.number``.
         watch: Also report the arguments as they are after the call.
         readonly: Hand the arrays over as read-only ones.
@@ -255,6 +256,12 @@ def case_prefix(task: Task, via: str = "") -> str:
     return f"{task.id}@{via}/" if via else f"{task.id}/"
 
 
+def _in_order(names: Iterable[str], signature: str) -> list[str]:
+    """Sort keywords by their place in the signature, so that they could be given by place as well."""
+    places = {name: at for at, name in reversed(list(enumerate(re.findall(r"\w+", signature))))}
+    return sorted(names, key=lambda name: (places.get(name, len(places)), name))
+
+
 def case_call(case: Case, task: Task, function: str, *, via: str = "") -> Call:
     """Turn a check's case into a call of ``function``; with ``via``, in a session with that task's stand-in."""
     return Call(
@@ -263,7 +270,7 @@ def case_call(case: Case, task: Task, function: str, *, via: str = "") -> Call:
         kind="function",
         name=function,
         args=tuple(to_value(arg) for arg in case.args),
-        kwargs=tuple(sorted((name, to_value(value)) for name, value in case.kwargs.items())),
+        kwargs=tuple((name, to_value(case.kwargs[name])) for name in _in_order(case.kwargs, task.signature)),
         seed=case.seed,
         watch=case.watch,
         readonly=case.readonly,

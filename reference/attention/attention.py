@@ -30,6 +30,7 @@ from grader.api import (
 from . import oracle
 from .made import Made, changed, distinct, named, qkv, single, trouble, unit, wrong
 from .misconceptions import BOOK
+from .reading import read_pair
 
 __all__ = ["Attention"]
 
@@ -48,6 +49,7 @@ class Pair:
     weights: object = None
     swapped: bool = False
     alone: bool = False
+    mapping: bool = False
     text: str = ""
     params: Params = ()
 
@@ -127,7 +129,7 @@ class Attention:
                 calls=(pairs[0].seen.id,),
                 snippet=_attention_snippet(pairs[0].made),
             )
-        notes: list[Note] = []
+        notes: list[Note] = [Note(text="note.mapping")] if pairs[0].mapping else []
         for pair in pairs:
             B, T, d = pair.made.arrays[0].shape
             for name, got, shape in (("out", pair.out, (B, T, d)), ("weights", pair.weights, (B, T, T))):
@@ -200,7 +202,11 @@ class Attention:
         criterion = "attention/out"
         notes: list[Note] = []
         own = False
+        broken = [pair for pair in pairs if _broken(pair)]
         for pair in pairs:
+            if pair in broken and len(broken) < len(pairs) // 2:
+                # Nothing can be said of an average with weights that aren't numbers: paid for with the weights.
+                continue
             if pair.seen.problem():
                 # Said once, with the shapes.
                 return Finding(criterion=criterion, status=Status.FAILED, calls=(pair.seen.id,))
@@ -242,7 +248,9 @@ class Attention:
 
 def _pair(seen: Seen, made: Made) -> Pair:
     """Read what came back as a pair, whatever sequence of two it is."""
-    value = seen.value if seen.returned else None
+    value, mapping = read_pair(seen.value, "weights") if seen.returned else (None, False)
+    if mapping and isinstance(value, tuple):
+        return Pair(seen=seen, made=made, out=value[0], weights=value[1], mapping=True)
     if isinstance(value, (list, tuple)) and len(value) == 2:
         return Pair(seen=seen, made=made, out=value[0], weights=value[1])
     if isinstance(value, np.ndarray) and value.shape == made.arrays[0].shape and value.shape[0] != 2:
@@ -295,6 +303,12 @@ def _from_own_weights(pair: Pair) -> Expected | None:
     return oracle.weighted(array, np.full(array.shape, units), pair.made.arrays[2])
 
 
+def _broken(pair: Pair) -> bool:
+    """Whether the learner's own weights are there and not all finite."""
+    array = _weights_of(pair)
+    return array is not None and not bool(np.all(np.isfinite(array)))
+
+
 def _degenerate(pairs: list[Pair]) -> bool:
     """Whether the weights don't depend on Q and K: equal for different inputs, the identity, uniform or zero."""
     by_shape: dict[tuple[int, ...], list[npt.NDArray[np.float64]]] = {}
@@ -312,7 +326,23 @@ def _attention_snippet(made: Made, show: str = "print(out.shape, weights.shape)"
 
 def _explain_weights(pairs: list[Pair]) -> str:
     observed = [Observation(args=pair.made.arrays[:2], value=pair.weights) for pair in pairs]
-    return BOOK.explain("attention/weights", observed)
+    found = BOOK.explain("attention/weights", observed)
+    if found:
+        return found
+    # The same with the values in the place of the keys, or of the queries: asked only when Q and K explain nothing.
+    for first, second in ((0, 2), (2, 1), (1, 2)):
+        expected = [oracle.attention(*_with_values(pair, first, second))[1] for pair in pairs]
+        if all(
+            compare(pair.weights, right, "weights", input_unit=unit(pair.made)).passed
+            for pair, right in zip(pairs, expected, strict=True)
+        ):
+            return "values_matched"
+    return ""
+
+
+def _with_values(pair: Pair, first: int, second: int) -> tuple[npt.NDArray[np.generic], ...]:
+    arrays = pair.made.arrays
+    return arrays[first], arrays[second], arrays[2]
 
 
 def _explain_out(pairs: list[Pair]) -> str:

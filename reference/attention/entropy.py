@@ -60,7 +60,9 @@ BAND = Band(
 """Where the entropy of one query against eight keys falls for 90 of 100 honest draws: 400,000 draws of the exact law
 (given q, the scores are independent N(0, |q|^2), and |q|^2 is chi-square with d_k degrees of freedom)."""
 
-PARTLY_RIGHT = frozenset(["entropy_normalised", "entropy_big_epsilon"])
+PARTLY_RIGHT = frozenset(
+    ["entropy_normalised", "entropy_big_epsilon", "entropy_rounded", "keys_miscounted", "made_to_fall"]
+)
 """Mistakes that leave the work right and its last step not: half of the points."""
 
 
@@ -122,7 +124,8 @@ class Entropy:
         if all(right):
             notes = self._notes(sweeps)
             return Finding(criterion=criterion, status=Status.PASSED, evidence=(_chart(sweeps[0]),), notes=notes)
-        if not any(right) and not all(sweep.known for sweep in sweeps):
+        used = _other_keys(sweeps)
+        if not any(right) and not used and not all(sweep.known for sweep in sweeps):
             by_statistics = self._population(more)
             if all(by_statistics):
                 review = Note(text="entropy.review", audience="instructor", kind="review")
@@ -130,7 +133,9 @@ class Entropy:
         wrong = [i for i, good in enumerate(right) if not good]
         sweep = next(s for s in sweeps if not all(s.agreement))
         at = next(i for i, good in enumerate(sweep.agreement) if not good)
-        misconception = _explain(sweeps)
+        misconception = (
+            "keys_miscounted" if used else _explain(sweeps) or _other_numbers(sweeps) or _made_to_fall(sweeps)
+        )
         text = f"misconception.{misconception}.text" if misconception else ""
         expected = sweep.nearest(at)
         params: Params = (
@@ -138,6 +143,8 @@ class Entropy:
             ("d", WIDTHS[at]),
             ("got", f"{sweep.numbers[at].value:.4f}"),
             ("expected", "unknown" if expected is None else f"{expected:.4f}"),
+            ("asked", sweep.n),
+            ("used", used),
         )
         if not text:
             text = "entropy.wrong" if expected is not None else "entropy.unexplained"
@@ -330,6 +337,52 @@ def _explain(sweeps: list[_Sweep]) -> str:
         for d, read in zip(sweep.d_ks, sweep.numbers, strict=True):
             observed.append(Observation(args=(scores[d], largest, d, sweep.n), value=read.value))
     return BOOK.explain("entropy/draws", observed)
+
+
+def _other_keys(sweeps: list[_Sweep]) -> int:
+    """Return the number of keys, other than asked for, that explains every width of every sweep; 0 if none does."""
+    for n in {sweep.n for sweep in sweeps}:
+        for used in {n - 2, n - 1, n + 1, n + 2, 10, 16, *WIDTHS} - {n}:
+            if used > 1 and all(_fits(explain.recorded(s.seen), s, used) for s in sweeps):
+                return used
+    return 0
+
+
+def _fits(drawn: explain.Record | None, sweep: _Sweep, n: int) -> bool:
+    """Whether draws of ``n`` keys a width, and nothing less, explain a sweep."""
+    if not sweep.complete or not all(explain.exact_pairs(drawn, d, n) for d in sweep.d_ks):
+        return False
+    found = [explain.entropies(drawn, d, n) for d in sweep.d_ks]
+    return all(
+        _agreement(r.value, values, tried, None) for r, (values, tried) in zip(sweep.numbers, found, strict=True)
+    )
+
+
+def _other_numbers(sweeps: list[_Sweep]) -> str:
+    """Say whether every entropy is that of a query or keys that weren't drawn from N(0, 1)."""
+    for sweep in sweeps:
+        if not sweep.complete:
+            return ""
+        for d, read in zip(sweep.d_ks, sweep.numbers, strict=True):
+            pairs = explain.odd_pairs(explain.recorded(sweep.seen), d, sweep.n)
+            if not pairs or np.abs(oracle.entropy(np.stack([k @ q for q, k in pairs])) - read.value).min() > CLOSE:
+                return ""
+    return "entropy_other_numbers"
+
+
+def _made_to_fall(sweeps: list[_Sweep]) -> str:
+    """Say whether right entropies were put in order, or lowered to the one before: none of six sweeps rises.
+
+    Honest ones all fall once in 400 times, and then each is in its place.
+    """
+    for sweep in sweeps:
+        values = [read.value for read in sweep.numbers]
+        if not sweep.complete or not sweep.drew_known or any(np.diff(values) > 0):
+            return ""
+        drawn = np.concatenate(sweep.explained)
+        if not drawn.size or any(np.abs(drawn - value).min() > CLOSE for value in values):
+            return ""
+    return "made_to_fall"
 
 
 def _counts(sweep: _Sweep) -> Params:

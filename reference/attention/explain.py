@@ -6,6 +6,7 @@ many it tried: a caller compares it with the chance of a coincidence.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -23,6 +24,7 @@ __all__ = [
     "entropies",
     "exact_pairs",
     "normal_arrays",
+    "odd_pairs",
     "only_pair",
     "orders",
     "query_key_pairs",
@@ -40,6 +42,9 @@ MAX_ARRAYS = 4_096
 MAX_CELLS = 4_000_000
 MAX_TABLE = 1_000_000
 """Of all pairs of a query and a key, no more than these: at n = 1,000 the exact cases fit."""
+
+MAX_STANDARDISED = 20_000
+"""Numbers of the queries: the exact cases fit."""
 
 NEAR_TIE = 2.0**-22
 """Scores that differ by less, relative to the sum of the sizes of their terms, single precision may order either way:
@@ -126,6 +131,10 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
         first, second = np.concatenate(rows[:half]), np.concatenate(rows[half:])
         if first.shape == second.shape:
             yield "one after the other", first, second
+    if len(rows) == 4 and len({part.shape for part in rows}) == 1:
+        # The scaled variance may be measured from vectors of its own.
+        yield "first pair", rows[0], rows[1]
+        yield "second pair", rows[2], rows[3]
     if len(blocks) == 2 and blocks[0].ndim == 2 and blocks[0].shape[0] == d and blocks[0].shape == blocks[1].shape:
         yield "columns", blocks[0].T, blocks[1].T
     for part in blocks if len(blocks) == 1 else ():
@@ -174,6 +183,17 @@ def variances(Q: Doubles, K: Doubles, n: int) -> Iterator[tuple[str, float]]:
         yield "table", population
         yield "sample table", population * scores.size**2 / (scores.size**2 - 1) if scores.size > 1 else 0.0
         yield "uncentred table", square
+    if scores.size > 1 and Q.size <= MAX_STANDARDISED:
+        # Entries that were brought to exactly the mean 0 and the variance 1, all together or column by column.
+        for axis in (None, 0):
+            standard = np.einsum("ij,ij->i", _standardised(Q, axis), _standardised(K, axis))
+            yield "standardised", float(standard.var())
+            yield "sample standardised", float(standard.var(ddof=1))
+
+
+def _standardised(x: Doubles, axis: int | None) -> Doubles:
+    spread = x.std(axis=axis, keepdims=True)
+    return np.asarray((x - x.mean(axis=axis, keepdims=True)) / np.where(spread > 0, spread, 1.0))
 
 
 # ---------------------------------------------------------------------- exercises 2 and 3
@@ -197,6 +217,8 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0
         # A query and its keys are drawn together: neighbours first, whatever number of repeats.
         pairs += list(zip(exact_q, exact_k, strict=True))
     pairs += [(q, k) for q in exact_q[:16] for k in exact_k[:16]]
+    if not exact_k:
+        pairs += _drawn_singly(exact_q, n)
     for a in arrays[:64]:
         if a.shape == (n + 1, d):
             pairs += [(a[0], a[1:]), (a[-1], a[:-1])]
@@ -211,6 +233,24 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0
     return pairs[: max(MAX_PAIRS, min(len(exact_q), MAX_ARRAYS))]
 
 
+def odd_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubles, Doubles]]:
+    """Pairs of a query and keys of which at least one was drawn from something else than N(0, 1)."""
+    found: list[tuple[bool, Doubles]] = []
+    for item in drawn or ():
+        long = tuple(length for length in item.shape if length != 1)
+        found += [(item.standard_normal, part) for part in item.values.reshape(-1, *long)[:MAX_PAIRS]]
+    queries = [(usual, a) for usual, a in found[:MAX_PAIRS] if a.shape == (d,)][:8]
+    keys = [(usual, a if a.shape == (n, d) else a.T) for usual, a in found[:MAX_PAIRS] if a.shape in ((n, d), (d, n))]
+    return [(q, k) for usual, q in queries for other, k in keys[:8] if not (usual and other)]
+
+
+def _drawn_singly(vectors: list[Doubles], n: int) -> list[tuple[Doubles, Doubles]]:
+    """Pairs whose keys were drawn one vector at a time, before or after their query."""
+    groups = [vectors[at : at + n + 1] for at in range(0, len(vectors) - n, n + 1)]
+    after = [(group[0], np.stack(group[1:])) for group in groups]
+    return after + [(group[-1], np.stack(group[:-1])) for group in groups]
+
+
 def _slices(arrays: list[Doubles], d: int, n: int) -> list[tuple[Doubles, Doubles]]:
     """Pairs cut from wider draws: the first d numbers of a longer query, the first d columns of wider keys."""
     queries = [a[:d] for a in arrays if a.ndim == 1 and a.size >= d]
@@ -220,20 +260,20 @@ def _slices(arrays: list[Doubles], d: int, n: int) -> list[tuple[Doubles, Double
 
 
 def _stream(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> list[tuple[Doubles, Doubles]]:
-    """The numbers as they came, drawn one by one: those of one query and its keys, after ``skip`` others."""
+    """The numbers as they came, whatever they were drawn as: those of one query and its keys, after ``skip`` others."""
     numbers = [item.values.ravel() for item in drawn or () if item.standard_normal]
     flat = np.concatenate(numbers) if numbers else np.empty(0)
     size = d * (n + 1)
-    if flat.size < skip + size or (not skip and flat.size != size and any(item.shape for item in drawn or ())):
+    if flat.size < skip + size:
         return []
     part = flat[skip : skip + size]
     return [(part[:d], part[d:].reshape(n, d)), (part[n * d :], part[: n * d].reshape(n, d))]
 
 
 def exact_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> bool:
-    """Whether a query of shape (d,) and keys of shape (n, d) were drawn, in so many words."""
-    shapes = {array.shape for array in normal_arrays(drawn)} if trustworthy(drawn) else set()
-    return (d,) in shapes and ((n, d) in shapes or (d, n) in shapes)
+    """Whether a query of shape (d,) and keys of shape (n, d) were drawn, in so many words, or n + 1 vectors."""
+    shapes = Counter(array.shape for array in normal_arrays(drawn)) if trustworthy(drawn) else Counter()
+    return bool(shapes[(d,)] and (shapes[(n, d)] or shapes[(d, n)])) or (shapes[(d,)] > n and d > 1)
 
 
 def shuffled(seen: Seen) -> bool:
@@ -275,6 +315,14 @@ def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> t
         for k in batches
         for q in arrays[:64]
         if q.shape == (k.shape[0], d)
+    ]
+    tables = [a for a in arrays[:16] if a.ndim == 2 and a.shape[1] == d and len(a) > 1]
+    means += [
+        float(oracle.entropy(queries @ keys.T).mean())
+        for keys in tables
+        if len(keys) == n
+        for queries in tables
+        if queries is not keys
     ]
     return np.append(values, means), len(pairs)
 

@@ -54,5 +54,11 @@ SAID_BY_CHECKS = {
     "conclusion_only": "R05 R18",
     "index_list": "R14",
     "weights_returned": "R17",
+    "ranking_arguments_ignored": "",
+    "positions_from_one": "",
+    "keys_miscounted": "",
+    "values_matched": "",
+    "made_to_fall": "",
+    "entropy_other_numbers": "",
 }
 """Mistakes that a check sees by itself, where no value tells them: id to the names in the catalogue."""

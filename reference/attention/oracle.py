@@ -27,6 +27,9 @@ WIDE = cast(
 """Extended precision where the machine has it; where it hasn't, the factor's headroom covers our own rounding."""
 
 FACTOR = 4.0
+FLOOR = 1e-9
+"""Weights that were kept from being exactly 0, by 1e-12 or so, are right."""
+
 _MAX_SPREAD = 800.0
 """Further below the largest score a weight is zero in double precision."""
 
@@ -44,7 +47,7 @@ def softmax(x: npt.ArrayLike, axis: int = -1) -> Expected:
     spread = np.minimum(top - wide, _MAX_SPREAD)
     mean_spread = (w * spread).sum(axis=axis, keepdims=True)
     units = FACTOR * (spread + mean_spread + np.abs(top) + np.log2(wide.shape[axis] + 1) + 8)
-    return Expected(value=w, units=_doubles(units, w.shape), scale=_doubles(w, w.shape), weights=True)
+    return Expected(value=w, units=_doubles(units, w.shape), scale=_doubles(w, w.shape), weights=True, floor=FLOOR)
 
 
 def attention(Q: npt.ArrayLike, K: npt.ArrayLike, V: npt.ArrayLike) -> tuple[Expected, Expected]:
@@ -59,7 +62,7 @@ def attention(Q: npt.ArrayLike, K: npt.ArrayLike, V: npt.ArrayLike) -> tuple[Exp
     spread = np.minimum(scores.max(-1, keepdims=True) - scores, _MAX_SPREAD)
     largest = np.abs(scores).max(-1, keepdims=True)
     units = FACTOR * (delta + delta.max(-1, keepdims=True) + spread + largest + np.log2(T + 1) + 8)
-    weights = Expected(value=w, units=_doubles(units, w.shape), scale=_doubles(w, w.shape), weights=True)
+    weights = Expected(value=w, units=_doubles(units, w.shape), scale=_doubles(w, w.shape), weights=True, floor=FLOOR)
     return weighted(w, units, v), weights
 
 

@@ -29,17 +29,21 @@ from .freeform import read_ranking
 from .made import call_snippet
 from .misconceptions import BOOK
 from .rates import COINCIDENCE, RANKING_CALLS, RANKING_DIFFERENT
-from .reading import forms_of, read_order
+from .reading import forms_of, from_one, read_order, read_pair
 
 __all__ = ["Ranking"]
 
 Order = npt.NDArray[np.intp]
 
 
+WIDTH, KEYS = 256, 8
+"""The exercise's own."""
+
+
 class Ranking:
     """15 points: orders belong to real draws 5, both right and equal 8, form 2."""
 
-    CASES: ClassVar = {"first": (256, 8), "second": (256, 8), "third": (100, 11)}
+    CASES: ClassVar = {"first": (WIDTH, KEYS), "second": (WIDTH, KEYS), "third": (100, 11)}
 
     def plan(self, inputs: Inputs, seen: Observed) -> Iterator[Case]:
         """First three calls; many seeds only where draws explain nothing."""
@@ -47,7 +51,7 @@ class Ranking:
             yield self._case(inputs, name, d, n)
         if len(seen) and self._open(seen):
             for index in range(RANKING_CALLS):
-                yield self._case(inputs, f"seed/{index}", 256, 8, stage=2)
+                yield self._case(inputs, f"seed/{index}", WIDTH, KEYS, stage=2)
 
     def _case(self, inputs: Inputs, name: str, d: int, n: int, stage: int = 1) -> Case:
         return Case(
@@ -89,10 +93,38 @@ class Ranking:
         more = [_Answer.of(call) for call in seen.all_of("seed/")]
         yield self._draws(answers, more)
         yield self._equal(answers, more)
-        notes = (
-            (Note(text="ranking.note.ranks"),) if all(a.form in ("ranks", "reversed ranks") for a in answers) else ()
-        )
-        yield Finding(criterion="ranking/form", status=Status.PASSED, notes=notes)
+        yield self._form(answers)
+
+    def _form(self, answers: list[_Answer]) -> Finding:
+        """Two orders came back; that they are ranks or came in a dictionary is no more than a note."""
+        criterion = "ranking/form"
+        ignored = next((answer for answer in answers if answer.ignored), None)
+        if ignored is not None:
+            asked = ignored.seen.kwargs
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.ranking_arguments_ignored.text",
+                params=(("d", str(asked["d_k"])), ("n", str(asked["n_keys"])), ("ignored", ignored.ignored)),
+                misconceptions=("ranking_arguments_ignored",),
+                calls=(ignored.seen.id,),
+                snippet=call_snippet("compare_rankings", ignored.seen),
+            )
+        ranks = all({"ranks", "reversed ranks"} & answer.forms for answer in answers)
+        if all(answer.from_one for answer in answers) and not ranks and all(answer.forms for answer in answers):
+            return Finding(
+                criterion=criterion,
+                status=Status.FAILED,
+                text="misconception.positions_from_one.text",
+                misconceptions=("positions_from_one",),
+                params=(("n", answers[0].n),),
+                calls=(answers[0].seen.id,),
+                snippet=call_snippet("compare_rankings", answers[0].seen),
+            )
+        order = all({"order", "reversed"} & answer.forms for answer in answers)
+        notes = [Note(text="ranking.note.ranks")] if ranks and not order else []
+        notes += [Note(text="note.mapping")] if all(answer.mapping for answer in answers) else []
+        return Finding(criterion=criterion, status=Status.PASSED, notes=tuple(notes))
 
     def _without_orders(self, answers: list[_Answer], bad: _Answer) -> Iterator[Finding]:
         """Only the conclusion came back, or something else: part of the points if the claim was checked on draws."""
@@ -172,20 +204,25 @@ class _Answer:
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         self.d, self.n = int(str(seen.kwargs["d_k"])), int(str(seen.kwargs["n_keys"]))
-        value = seen.value if seen.returned else None
+        value, self.mapping = read_pair(seen.value, "scaled") if seen.returned else (None, False)
+        if isinstance(value, np.ndarray) and value.ndim == 2 and len(value) == 2:
+            value = [value[0], value[1]]
+        self._pair = list(value) if isinstance(value, (list, tuple)) and len(value) >= 2 else [None, None]
+        self.from_one = all(from_one(item) for item in self._pair[:2])
+        self.ignored = ""
         self.first: Order | None = None
         self.second: Order | None = None
-        if isinstance(value, np.ndarray) and value.shape == (2, self.n):
-            value = [value[0], value[1]]
-        if isinstance(value, (list, tuple)) and len(value) >= 2:
-            self.first, self.second = read_order(value[0], self.n), read_order(value[1], self.n)
+        self._read()
         self.conclusion = value is None or (isinstance(value, (bool, np.bool_)) and bool(value))
         if isinstance(value, np.ndarray) and value.dtype == np.bool_ and bool(value.all()):
             self.conclusion = True
-        self.form, self.tried = "", 0
+        self.forms: set[str] = set()
+        self.tried = 0
         self.matches = {"first": False, "second": False}
-        if explain.trustworthy(explain.recorded(seen)):
-            self._match()
+        self._known = explain.trustworthy(explain.recorded(seen))
+        self._match()
+        if self._known and not all(self.matches.values()):
+            self._with_the_defaults()
 
     @property
     def first_order(self) -> Order:
@@ -222,7 +259,29 @@ class _Answer:
                     return True
         return False
 
+    def _read(self) -> None:
+        self.first, self.second = (read_order(item, self.n) for item in self._pair[:2])
+
+    def _with_the_defaults(self) -> None:
+        """Look whether the function answers for the exercise's own width or number of keys, whatever it was asked."""
+        asked = self.d, self.n
+        for d, n, ignored in ((self.d, KEYS, "n_keys"), (WIDTH, self.n, "d_k"), (WIDTH, KEYS, "d_k and n_keys")):
+            if (d, n) != asked:
+                self.d, self.n = d, n
+                self._read()
+                self._match()
+                if self.equal and all(self.matches.values()):
+                    self.ignored = ignored
+                    return
+        self.d, self.n = asked
+        self._read()
+        self._match()
+
     def _match(self) -> None:
+        self.matches = dict.fromkeys(self.matches, False)
+        self.forms = set()
+        if not self._known or self.first is None:
+            return
         meant = explain.only_pair(explain.recorded(self.seen), self.d, self.n)
         if meant is not None:
             q, keys = meant
@@ -239,7 +298,7 @@ class _Answer:
                 for which, got in (("first", self.first), ("second", self.second)):
                     if got is not None and np.array_equal(got, expected):
                         self.matches[which] = True
-                        self.form = self.form or form
+                        self.forms.add(form)
             if all(self.matches.values()):
                 return
 

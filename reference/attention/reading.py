@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from grader.api import Pairs
 
-__all__ = ["Read", "decimals_of", "forms_of", "read_entropies", "read_numbers", "read_order"]
+__all__ = ["Read", "decimals_of", "forms_of", "from_one", "read_entropies", "read_numbers", "read_order", "read_pair"]
 
 MAX_LENGTH = 64
 
@@ -35,6 +36,8 @@ def read_numbers(value: object) -> list[Read]:
 
 
 def _number(item: object) -> Read | None:
+    if isinstance(item, (list, tuple)) and len(item) == 1 and not isinstance(item[0], (list, tuple)):
+        item = item[0]
     if isinstance(item, np.ndarray) and item.size == 1:
         item = item.ravel()[0]
     if isinstance(item, (bool, np.bool_)):
@@ -58,14 +61,25 @@ def read_entropies(value: object, d_ks: Iterable[int]) -> tuple[list[Read], str]
         if len(numbers) == len(wanted) and [key.value if key else None for key in keys] == wanted:
             return numbers, "mapping"
         return numbers, "mapping" if len(numbers) == len(value) else ""
+    beside = _beside_widths(value, wanted)
+    if beside:
+        return beside, "pairs"
     flat = read_numbers(value)
-    if flat:
-        return flat, "sequence"
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) and len(v) == 2 for v in value):
-        pairs = [read_numbers(item) for item in value]
-        if all(len(pair) == 2 for pair in pairs) and [pair[0].value for pair in pairs] == wanted:
-            return [pair[1] for pair in pairs], "pairs"
-    return [], ""
+    return flat, "sequence" if flat else ""
+
+
+def _beside_widths(value: object, wanted: list[int]) -> list[Read]:
+    """Return the numbers that stand beside their widths: as rows, as columns, or as small mappings."""
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        value = list(value)
+    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MAX_LENGTH:
+        return []
+    rows = [read_numbers([part for _, part in item] if isinstance(item, Pairs) else item) for item in value]
+    if all(len(row) == 2 for row in rows) and [row[0].value for row in rows] == wanted:
+        return [row[1] for row in rows]
+    if len(rows) == 2 and len(rows[1]) == len(wanted) and [read.value for read in rows[0]] == wanted:
+        return rows[1]
+    return []
 
 
 def decimals_of(values: Iterable[float]) -> int | None:
@@ -82,8 +96,22 @@ def decimals_of(values: Iterable[float]) -> int | None:
     return most
 
 
+def read_pair(value: object, second: str) -> tuple[object, bool]:
+    """Return the two values of a mapping as a pair, and whether it was one; anything else as it is.
+
+    Args:
+        value: What came back.
+        second: Begins or ends the key of the value that belongs second, if the keys are named so.
+    """
+    if not isinstance(value, Pairs) or len(value) != 2:
+        return value, False
+    (first_key, first), (_, other) = value
+    named = isinstance(first_key, str) and second in re.split(r"[^a-z]+", first_key.lower())
+    return ((other, first) if named else (first, other)), True
+
+
 def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
-    """Return a permutation of 0..n-1 if ``value`` is one, whatever sequence it came as."""
+    """Return a permutation of 0..n-1 if ``value`` is one, whatever sequence it came as; of 1..n it is brought to it."""
     if isinstance(value, (list, tuple)):
         reads = read_numbers(value)
         array = np.array([read.value for read in reads])
@@ -91,9 +119,16 @@ def read_order(value: object, n: int) -> npt.NDArray[np.intp] | None:
         array = value.astype(np.float64).ravel() if value.size <= MAX_LENGTH else np.empty(0)
     else:
         return None
-    if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(n)):
+    lowest = 1 if array.size and array.min() == 1 else 0
+    if array.shape != (n,) or not np.array_equal(np.sort(array), np.arange(lowest, n + lowest)):
         return None
-    return array.astype(np.intp)
+    return np.asarray(array - lowest, dtype=np.intp)
+
+
+def from_one(value: object) -> bool:
+    """Whether an order or ranks that ``read_order`` can read begin with 1."""
+    numbers = read_numbers(value)
+    return bool(numbers) and min(read.value for read in numbers) == 1
 
 
 def forms_of(order: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:

@@ -34,7 +34,7 @@ from .freeform import read_variance
 from .made import call_snippet, distinct, named
 from .misconceptions import BOOK
 from .rates import INTERVAL, VARIANCE_CALLS
-from .reading import Read, decimals_of, read_numbers
+from .reading import Read, decimals_of, read_numbers, read_pair
 
 __all__ = ["Variance"]
 
@@ -122,7 +122,11 @@ class Variance:
     def _measured(self, exact: list[_Measured], every: list[_Measured], more: list[_Measured]) -> Finding:
         criterion = "variance/measured"
         call = every[-1].seen
-        if all(abs(m.raw / m.d - 1) < 1e-9 for m in every):
+        typed = _typed(every, "raw")
+        if typed and all(m.scaled_explained for m in exact) and not _typed(every, "scaled"):
+            # One of the two was measured: said by the criteria of the values.
+            return Finding(criterion=criterion, status=Status.PASSED)
+        if typed:
             return Finding(
                 criterion=criterion,
                 status=Status.FAILED,
@@ -185,7 +189,7 @@ class Variance:
             notes = distinct([note for m in exact for note in m.value_notes(which)])
             picture = evidence if which == "raw" else ()
             return Finding(criterion=criterion, status=Status.PASSED, evidence=picture, notes=notes)
-        contradicted = any(m.contradicts(which) for m in exact)
+        contradicted = any(m.contradicts(which) for m in exact) or _typed(every, which)
         if not explained and more and not contradicted and self._inside([*more, *every], which):
             review = Note(text="variance.review", audience="instructor", kind="review")
             return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
@@ -224,10 +228,11 @@ class Variance:
         return bool(measured) and all(m.inside(which) for m in measured) and len(set(values)) > 1
 
     def _notes(self, exact: list[_Measured], seen: Observed) -> tuple[Note, ...]:
+        notes = (Note(text="note.mapping"),) if read_pair(exact[0].seen.value, "scaled")[1] else ()
         again = _Measured.of(seen["again"]) if seen["again"].returned and not _pair_problem(seen["again"]) else None
         if again is not None and again.raw != exact[0].raw and exact[0].raw_explained:
-            return (Note(text="variance.note.unseeded"),)
-        return ()
+            return (*notes, Note(text="variance.note.unseeded"))
+        return notes
 
 
 class _Measured:
@@ -243,7 +248,7 @@ class _Measured:
         self.d, self.n = int(str(seen.kwargs["d_k"])), int(str(seen.kwargs["n_samples"]))
         self.read: list[Read] = []
         if seen.returned:
-            self.read = read_numbers(seen.value)
+            self.read = read_numbers(_pair(seen))
         self.numbers = len(self.read) == 2
         self.raw, self.scaled = (self.read[0].value, self.read[1].value) if self.numbers else (np.nan, np.nan)
         places = [decimals_of([read.value]) for read in self.read]
@@ -331,6 +336,12 @@ class _Measured:
             self.swapped_explained = True
 
 
+def _typed(measured: list[_Measured], which: str) -> bool:
+    """Whether a number is exactly what theory predicts, every time: no measurement is."""
+    values = [m.raw / m.d if which == "raw" else m.scaled for m in measured]
+    return all(abs(value - 1) < 1e-9 for value in values)
+
+
 def _agrees(read: Read, value: float, places: int | None) -> str:
     """Say how ``read`` agrees with ``value``: "exact", "single", "rounded", or "" if it doesn't."""
     error = abs(read.value - value)
@@ -341,10 +352,15 @@ def _agrees(read: Read, value: float, places: int | None) -> str:
     return "rounded" if places is not None and places >= 2 and error <= 0.500001 * 10.0**-places else ""
 
 
+def _pair(seen: Seen) -> object:
+    """Return the answer, the values of a mapping as a pair."""
+    return read_pair(seen.value, "scaled")[0]
+
+
 def _pair_problem(seen: Seen) -> tuple[str, Params] | None:
     """Say what is wrong with the form of an answer: two finite numbers are asked for."""
     value = seen.value
-    numbers = read_numbers(value)
+    numbers = read_numbers(_pair(seen))
     if len(numbers) != 2:
         return "variance.form", (("got", kind_name(value)),)
     if not all(np.isfinite(read.value) for read in numbers):

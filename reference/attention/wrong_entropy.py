@@ -96,6 +96,15 @@ def _(scores: Array, largest: Array, d: int, n: int) -> Answers:
         yield from -np.where(p > epsilon, p * np.log(p + 1e-300), 0).sum(-1)
 
 
+@BOOK.add("entropy_rounded", "entropy/draws", catalogue="", many=True)
+def _(scores: Array, largest: Array, d: int, n: int) -> Answers:
+    """Numbers are stored as they are printed, and one decimal is enough."""
+    for h in _entropies(softmax(scores)):
+        for decimals in (0, 1, 2):
+            yield from np.round(h, decimals)
+        yield from np.floor(h)
+
+
 @BOOK.add("entropy_two_sided", "entropy/draws", catalogue="", many=True)
 def _(scores: Array, largest: Array, d: int, n: int) -> Answers:
     """Every key is a yes or no of its own."""

@@ -41,6 +41,8 @@ def _(x: Array, axis: int) -> Answers:
     for epsilon in EPSILONS:
         yield e / (total(e, axis) + epsilon)
         yield (e + epsilon) / (total(e, axis) + epsilon)
+        yield (e + epsilon) / total(e, axis)
+        yield e / total(e, axis) + epsilon
 
 
 @BOOK.add("one_in_total", "softmax/values", catalogue="", many=True)
@@ -252,6 +254,17 @@ def _(x: Array, axis: int) -> Answers:
     """A weight says how far an entry is from the winner."""
     for p in with_and_without_shift(x, axis):
         yield 1 - p
+
+
+@BOOK.add("half_precision", "softmax/values", catalogue="", many=True)
+def _(x: Array, axis: int) -> Answers:
+    """Half the precision is enough for a weight."""
+    half = x.astype(np.float16)
+    for p in with_and_without_shift(half, axis):
+        yield p
+        yield p.astype(np.float64)
+    for p in with_and_without_shift(x, axis):
+        yield p.astype(np.float16)
 
 
 @BOOK.add("rounded_shares", "softmax/values", catalogue="S24", many=True)

@@ -55,7 +55,11 @@ def _blocks(drawn: Drawings, d: int, *methods: str, normal: bool = True) -> list
 def _odd_pairs(drawn: Drawings, d: int, *methods: str) -> Iterator[Array]:
     """Yield the scores of pairs drawn from something else than the standard normal law."""
     blocks = _blocks(drawn, d, *methods, normal=False)
-    for Q, K in zip(blocks[::2], blocks[1::2], strict=False):
+    pairs = list(zip(blocks[::2], blocks[1::2], strict=False))
+    # One of the two may be as it should be.
+    usual = _blocks(drawn, d)
+    pairs += [(a, b) for a in blocks[:2] for b in usual[:2]]
+    for Q, K in pairs:
         if Q.shape == K.shape:
             # As they are, and brought to the mean 0 afterwards.
             yield from ((factor * (Q - mean) * factor * (K - mean)).sum(axis=1) for factor, mean in MOVES)
@@ -131,6 +135,8 @@ def _(drawn: Drawings, d: int, n: int) -> Answers:
     for s in _scores(drawn, d):
         yield softmax(s).var(), softmax(s / np.sqrt(d)).var()
         yield s.var(), softmax(s / np.sqrt(d)).var()
+        yield softmax(s).var(), softmax(s).var() / d
+        yield softmax(s).var(), (softmax(s) / np.sqrt(d)).var()
 
 
 # ---------------------------------------------------------------------- another number
@@ -242,6 +248,30 @@ def _(drawn: Drawings, d: int, n: int) -> Answers:
     for v in _variances(drawn, d):
         yield v / d, v / d
         yield v / d, v / d**2
+
+
+@BOOK.add("raw_exactly_width", "variance/raw", catalogue="", many=True)
+def _(drawn: Drawings, d: int, n: int) -> Answers:
+    """The raw variance is d_k, so it need not be measured."""
+    for v in _variances(drawn, d):
+        yield float(d), v / d
+
+
+@BOOK.add("sums_in_place_of_products", "variance/raw", catalogue="", many=True)
+def _(drawn: Drawings, d: int, n: int) -> Answers:
+    """Two vectors are compared by adding them, or each is added up before they meet."""
+    for _, Q, K in explain.score_sets(drawn, d):
+        for s in ((Q + K).sum(axis=1), (Q - K).sum(axis=1), Q.sum(axis=1) * K.sum(axis=1)):
+            for v in _spread(s):
+                yield v, v / d
+
+
+@BOOK.add("products_without_sign", "variance/raw", catalogue="", many=True)
+def _(drawn: Drawings, d: int, n: int) -> Answers:
+    """Only the size of a product matters."""
+    for _, Q, K in explain.score_sets(drawn, d):
+        for v in (*_spread(np.abs(Q * K).sum(axis=1)), *_spread(((Q * K) ** 2).sum(axis=1))):
+            yield v, v / d
 
 
 @BOOK.add("scaled_by_width", "variance/scaled", catalogue="D06", many=True)

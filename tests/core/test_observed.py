@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,6 +271,14 @@ def test_keywords_are_in_one_order() -> None:
     other = case_call(Case(id="a", kwargs={"a": 2, "b": 1}), TASK, "double")
 
     assert one == other
+
+
+def test_keywords_are_in_the_order_of_the_signature() -> None:
+    """A function that has other names for its parameters can be given them by place."""
+    task = replace(TASK, signature="double(size=(1, 2), amount=3)")
+    call = case_call(Case(id="a", kwargs={"zero": 0, "amount": 1, "size": 2, "extra": 3}), task, "double")
+
+    assert [name for name, _ in call.kwargs] == ["size", "amount", "extra", "zero"]
 
 
 def answered(*ids: str) -> Transcript:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import enum
 import itertools
 import json
@@ -159,6 +160,21 @@ class EvilType(metaclass=EvilMeta):
     """An instance of which is asked for its type's name."""
 
 
+@dataclasses.dataclass
+class Point:
+    """A result with names."""
+
+    x: int
+    y: float
+
+
+class EvilPoint(Point):
+    """A dataclass that is asked for its fields in its own words."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise SystemExit
+
+
 class Colour(enum.IntEnum):
     """An int by inheritance."""
 
@@ -214,6 +230,9 @@ EXACT: dict[str, tuple[object, Value]] = {
     "an evil float": (EvilFloat(2.0), Opaque(kind="EvilFloat")),
     "an evil int": (EvilInt(2), Opaque(kind="EvilInt")),
     "an evil type": (EvilType(), Opaque(kind="EvilType")),
+    "a dataclass": (Point(1, 2.0), Seq(kind="Point", items=(1, 2.0))),
+    "an evil dataclass": (EvilPoint(1, 2.0), Seq(kind="EvilPoint", items=(1, 2.0))),
+    "a dataclass itself": (Point, Opaque(kind="type")),
     "an ordered dict": (
         collections.OrderedDict(a=1),
         Seq(kind="dict", items=(Seq(kind="tuple", items=("a", 1)),)),

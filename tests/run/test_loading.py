@@ -147,6 +147,15 @@ def test_a_script_is_no_main() -> None:
         assert made.value("f") == "__main__"
 
 
+def test_a_script_that_was_a_notebook_keeps_its_magics() -> None:
+    """Colab and nbconvert leave shell lines and calls of ``get_ipython`` behind: they do nothing, with a remark."""
+    with arena("!pip install numpy\n%matplotlib inline\nget_ipython().system('ls')\ndef f(): return 1\n") as made:
+        assert made.load.remarks == ("!pip install numpy", "%matplotlib inline")
+        assert made.value("f") == 1
+    with arena("def f(): return 1\n!ls\ndef g(:\n") as made:
+        assert (made.load.kind, made.load.failure and made.load.failure.line) == ("raised", 2)
+
+
 @pytest.mark.parametrize(
     "source, value",
     [

@@ -11,7 +11,7 @@ import ast
 import re
 import warnings
 
-__all__ = ["transform"]
+__all__ = ["is_python", "transform"]
 
 MAX_SHOWN = 80
 """Characters of a skipped line that are told."""
@@ -58,11 +58,11 @@ def transform(source: str) -> tuple[str, list[str]]:
 
     ``%time statement`` and the body of ``%%time`` and its like stay; a name that a magic is assigned to becomes None.
     """
-    if _INSTALL.match(source.strip()) and not _is_python(source):
+    if _INSTALL.match(source.strip()) and not is_python(source):
         # A cell of this one line works without the % in a notebook.
         return _blank(source), [_shown(source)]
     source = _dedented(source)
-    if not _WORTH_A_LOOK.search(source) or _is_python(source):
+    if not _WORTH_A_LOOK.search(source) or is_python(source):
         return source, []
     scan = _Scan(source)
     scan.run()
@@ -212,7 +212,7 @@ class _Scan:
         return match.end() if match else at
 
 
-def _is_python(source: str) -> bool:
+def is_python(source: str) -> bool:
     """Whether Python takes the source as it is: then there can be no magic in it."""
     if len(source) > MAX_PARSED:
         return False
@@ -235,7 +235,7 @@ def _code_begins(source: str, at: int) -> int:
 def _dedented(source: str) -> str:
     """Take the indentation of the first line that holds code from all lines, as a notebook does."""
     indent = _MARGIN.match(source, _code_begins(source, 0))
-    if indent is None or source.startswith("#", indent.end()) or _is_python(source):
+    if indent is None or source.startswith("#", indent.end()) or is_python(source):
         return source
     return re.sub(rf"^{re.escape(indent[0])}", "", source, flags=re.MULTILINE)
 

@@ -35,6 +35,7 @@ MAX_PAYLOAD = 6 << 20
 _write, _read = os.write, os.read
 _dumps, _loads = json.dumps, json.loads
 _array, _ascontiguous, _ndarray, _generic = np.array, np.ascontiguousarray, np.ndarray, np.generic
+_getattribute = object.__getattribute__
 _generator_types: tuple[type, ...] = (
     type(_ for _ in ()),
     map,
@@ -120,6 +121,10 @@ class Encoder:
         if issubclass(kind, dict):
             pairs: list[Any] = list(dict.items(item))[:MAX_PAIRS]  # type: ignore[arg-type]  # by the line above
             return self._sequence("dict", pairs, depth)
+        fields = _find_fields(kind)
+        if fields:
+            values = [_getattribute(item, name) for name in fields[:MAX_PAIRS]]
+            return self._sequence(type_name(item), values, depth)
         if kind in _generator_types:
             taken = []
             for part in item:  # type: ignore[attr-defined]  # by the line above
@@ -161,6 +166,15 @@ class Encoder:
         self.arrays.append(meta)
         self.buffers.append(b"" if clipped else plain.tobytes())
         return self._leaf({"a": len(self.arrays) - 1})
+
+
+def _find_fields(kind: type) -> list[str]:
+    """Return the names of a dataclass's fields; none of another class."""
+    for base in type.mro(kind):
+        fields = type.__dict__["__dict__"].__get__(base).get("__dataclass_fields__")
+        if type(fields) is dict:
+            return [name for name in fields if type(name) is str]
+    return []
 
 
 def _scalar(item: object, kind: type) -> object:

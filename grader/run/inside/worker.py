@@ -21,6 +21,9 @@ _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
 
+_TAKES_ANY_NAME = 0x08
+"""The flag of a code object with ``**kwargs``."""
+
 MAX_CALLABLES = 1_000
 MAX_NAMES = 256
 MAX_REMARKS = 20
@@ -108,10 +111,10 @@ class Worker:
         # What `site` adds for people at a prompt, and some scripts use.
         vars(builtins).update(input=no_input, exit=leave, quit=leave, help=inert.Inert())
         sys.stdin = io.StringIO("")
-        if self._notebook:
-            shell = inert.Inert()
-            vars(builtins)["get_ipython"] = lambda: shell
-            vars(builtins)["display"] = lambda *things, **_: print(*things)
+        # For scripts too: many were notebooks once.
+        shell = inert.Inert()
+        vars(builtins)["get_ipython"] = lambda: shell
+        vars(builtins)["display"] = lambda *things, **_: print(*things)
 
     def serve(self) -> None:
         """Answer requests until the parent closes the pipe."""
@@ -183,8 +186,10 @@ class Worker:
         """Run a cell; return the value of a notebook cell's last line, which a notebook would show."""
         number = int(head["number"])
         source = _decode(payload, str(head["encoding"]), "replace").removeprefix("\ufeff")
-        if self._notebook:
-            source, skipped = magics.transform(source)
+        plain, skipped = magics.transform(source)
+        # A notebook that was saved as a script may have kept its magics; other wrong Python is left as it is.
+        if self._notebook or (skipped and magics.is_python(plain)):
+            source = plain
             reply["remarks"] = [wire.text(item, 80) for item in skipped[:MAX_REMARKS]]
         filename = f"<{self._name}:{number}>"
         self._files[filename] = number
@@ -234,7 +239,8 @@ class Worker:
         args = [rebuild(tree) for tree in head["args"]]
         watched += args
         function = self._globals[head["name"]]
-        return function(*args, **{name: rebuild(tree) for name, tree in head["kwargs"]})
+        kwargs = {name: rebuild(tree) for name, tree in head["kwargs"]}
+        return function(*args, **by_place(function, len(args), kwargs))
 
     def _callables(self) -> list[str]:
         found = []
@@ -282,6 +288,25 @@ class Worker:
         if type(line) is not int or type(cell) is not int:
             cell = line = None
         return {"kind": kind, "message": message, "cell": cell, "line": line}
+
+
+def by_place(function: object, positional: int, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return ``kwargs`` under the function's own names, where it has others for some of them.
+
+    What it has no parameter for goes, in order, to the parameters that nothing else goes to; if those don't suffice,
+    everything stays as it is, and the call fails.
+    """
+    if type(function) is not types.FunctionType:
+        return kwargs
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    unknown = [name for name in kwargs if name not in names]
+    free = [name for name in names[code.co_posonlyargcount :][max(0, positional - code.co_posonlyargcount) :]
+            if name not in kwargs]  # fmt: skip
+    if not unknown or code.co_flags & _TAKES_ANY_NAME or len(unknown) > len(free):
+        return kwargs
+    own = dict(zip(unknown, free, strict=False))
+    return {own.get(name, name): value for name, value in kwargs.items()}
 
 
 def draws_reply(encoder: wire.Encoder, *, values: bool = True) -> dict[str, object]:
