@@ -59,15 +59,28 @@ def _drawn(window: Sequence[CellSeen]) -> tuple[Drawn, ...]:
     return tuple(item for cell in window for item in cell.drawn or ())
 
 
+MAX_SHOWN, MAX_OTHERS = 2_000, 256
+MAX_NAMING = 64
+"""Among more numbers than these, some mistake's four values may stand by accident."""
+
+
 def _shown(window: Sequence[CellSeen], lesson_names: Sequence[str]) -> list[Shown]:
-    """Return the numbers of variables, of the shown last line and of the printed text."""
-    found = []
+    """Return the numbers of variables, of the shown last line and of the printed text; the lesson's names come first.
+
+    Of other variables only so many count that no four of them fit by accident.
+    """
+    found: list[Shown] = []
+    others: list[Shown] = []
     for cell in window:
         for name, value in cell.names.items():
             named = name in lesson_names
-            found += [Shown(number, VALUE_TOLERANCE * max(1.0, abs(number)), named) for number in _flat(value)]
+            numbers = [Shown(number, VALUE_TOLERANCE * max(1.0, abs(number)), named) for number in _flat(value)]
+            if named or name == "_":
+                found += numbers
+            else:
+                others += numbers
         found += [Shown(n.value, n.half_unit + 1e-9) for n in cell.numbers]
-    return found[:2_000]
+    return [*found[:MAX_SHOWN], *others[:MAX_OTHERS]]
 
 
 def _flat(value: object) -> list[float]:
@@ -194,14 +207,16 @@ def read_entropy(cells: Sequence[CellSeen]) -> Iterator[Finding]:
 
 
 def _named_entropy(drawn: Sequence[Drawn], shown: Sequence[Shown]) -> str:
-    """Name the misconception of which all four values are shown."""
+    """Name the misconception of which all four values are shown, if so few are that this is no coincidence."""
+    if len(shown) > MAX_NAMING:
+        return ""
     scores = {}
     for d in WIDTHS:
         pairs = explain.query_key_pairs(drawn, d, KEYS)[:KEYS]
         if not pairs:
             return ""
         scores[d] = np.array([k @ q for q, k in pairs])
-    numbers = [Shown(s.value, s.tolerance) for s in shown][:200]
+    numbers = [Shown(s.value, s.tolerance) for s in shown]
     found = []
     for entry in BOOK:
         if entry.target != "entropy/draws":

@@ -38,22 +38,40 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def ring(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ring]:
-    """Return a grader with a backend, in a world of its own."""
-    name, _, container = str(request.param).partition(" in a ")
-    made = Ring(tmp_path_factory.mktemp("arena"), name, contained=bool(container))
-    try:
-        made.begin()
-        yield made
-    except Unavailable as error:
-        pytest.skip(f"this machine doesn't offer {request.param}: {error}")
-    finally:
-        made.close()
+Allowed = Literal["none", "listed", "exactly what is listed"]
 
 
-@pytest.fixture(scope="module")
-def allowed_harm(ring: Ring) -> Literal["none", "listed", "exactly what is listed"]:
+class Rings:
+    """One grader at a time, in a world of its own: it stays until a test wants another one."""
+
+    def __init__(self, arenas: pytest.TempPathFactory) -> None:
+        self._arenas = arenas
+        self._place = ""
+        self._ring: Ring | None = None
+        self._allowed: Allowed = "none"
+
+    def of(self, place: str) -> tuple[Ring, Allowed]:
+        """Return the grader of this place, and what an attack may do there."""
+        if self._ring is None or place != self._place:
+            self.close()
+            name, _, container = place.partition(" in a ")
+            self._ring, self._place = Ring(self._arenas.mktemp("arena"), name, contained=bool(container)), place
+            try:
+                self._ring.begin()
+            except Unavailable as error:
+                self.close()
+                pytest.skip(f"this machine doesn't offer {place}: {error}")
+            self._allowed = _allowed(self._ring)
+        return self._ring, self._allowed
+
+    def close(self) -> None:
+        """End it."""
+        ring, self._ring = self._ring, None
+        if ring is not None:
+            ring.close()
+
+
+def _allowed(ring: Ring) -> Allowed:
     """Return what an attack may do here. ``process`` stops what the kernel lets it stop: two attacks tell."""
     if ring.backend != "process":
         return "none"
@@ -64,9 +82,18 @@ def allowed_harm(ring: Ring) -> Literal["none", "listed", "exactly what is liste
     return "exactly what is listed" if all(open_ways) and os.geteuid() == 0 else "listed"
 
 
-@pytest.mark.parametrize("ring, attack", CASES, indirect=["ring"])
-def test_attacks_do_no_harm(ring: Ring, allowed_harm: str, attack: Attack) -> None:
+@pytest.fixture(scope="module")
+def rings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rings]:
+    """Return what gives a grader for a place."""
+    made = Rings(tmp_path_factory)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("place, attack", CASES)
+def test_attacks_do_no_harm(rings: Rings, place: str, attack: Attack) -> None:
     """An attack gains no point, learns no secret, harms nobody, and what is right in it keeps its points."""
+    ring, allowed_harm = rings.of(place)
     answer = ring.run(attack)
 
     allowed = frozenset() if allowed_harm == "none" else NOT_PROMISED.get(attack.name, frozenset())
