@@ -928,7 +928,7 @@ CASES = [
 ]
 
 
-NO_ANSWER = re.compile(r"raised|no_answer|nothing_returned|compare\.type")
+NO_ANSWER = re.compile(r"raised|no_answer|no_pair|nothing_returned|compare\.type")
 """Lines that print an answer fail where there is none."""
 
 
