@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from grader.core.assignment import Assignment
+from grader.core.catalogue import Catalogue
 from grader.core.judge import judge
 from grader.core.observed import Inputs
 from grader.core.score import conclude
@@ -277,6 +278,8 @@ def test_other_mistakes_lose_what_they_break(name: str) -> None:
         assert not any(criterion.finding.misconceptions for criterion in result.tasks[0].criteria)
         if text:
             assert result.tasks[0].text == f"causal.{text}"
+        said = [criterion.finding for criterion in result.tasks[0].criteria]
+        assert not [one.text for one in said if "{" in Catalogue(load().texts).get(one.text, one.params)]
 
 
 def test_untouched_handout_gets_nothing() -> None:

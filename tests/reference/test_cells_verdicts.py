@@ -89,6 +89,9 @@ VAR = f"s.var() # {WIDE}"
         pytest.param([cell(names=LESSON, drawn=[Q, K], kept=False)], ALL, id="numbers of the draws unknown"),
         pytest.param([cell(names=OTHER, drawn=[Q, K], kept=False)], REVIEW, id="unknown, other names"),
         pytest.param(
+            [cell(names={"raw_var": RAW, "b": SCALED}, drawn=[Q, K], kept=False)], REVIEW, id="unknown, one name"
+        ),
+        pytest.param(
             [cell(stdout=f"{RAW:.2f} {SCALED:.3f}", drawn=[Q, K], kept=False)], REVIEW, id="unknown, printed"
         ),
         pytest.param(
@@ -208,6 +211,7 @@ TESTS = "np.array_equal(np.argsort(a), np.argsort(b)) # 256"
         pytest.param([cell(names={"a": ORDER, "b": REST}, drawn=TOP)], DIFFER, id="only one right"),
         pytest.param([cell(TESTS, stdout="True", drawn=TOP)], CLAIMED, id="the conclusion printed"),
         pytest.param([cell(TESTS, names={"same": True}, drawn=TOP)], CLAIMED, id="the conclusion named"),
+        pytest.param([cell(TESTS, names={"same": np.True_}, drawn=TOP)], CLAIMED, id="NumPy's True"),
         pytest.param([cell(f"assert {TESTS}", drawn=TOP)], CLAIMED, id="the conclusion asserted"),
         pytest.param([cell(f"assert {TESTS}", drawn=TOP, kind="raised")], NO_ORDER, id="an assertion that failed"),
         pytest.param([cell(TESTS, names={"same": False}, drawn=TOP)], NO_ORDER, id="the wrong conclusion"),

@@ -17,7 +17,7 @@ from grader.core.catalogue import Catalogue
 from grader.core.judge import judge
 from grader.core.score import conclude
 from grader.course import find_course, load_assignment
-from grader.model import CriterionResult, Status
+from grader.model import Comparison, CriterionResult, Status
 from grader.run.rehearse import rehearse
 
 Function = Callable[..., Any]
@@ -890,10 +890,45 @@ CASES = [
         dict.fromkeys(("draws", "equal", "form"), "0 ranking.form.wrong"),
         id="ranking-no first order",
     ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: len(s) == 8),
+        dict.fromkeys(("draws", "equal", "form"), "0 ranking.form.wrong"),
+        id="ranking-the conclusion for some",
+    ),
+    pytest.param(
+        "scaled_dot_product_attention",
+        attention_of(lambda out, weights: np.array([out, weights]) if out.shape == weights.shape else (out, weights)),
+        {},
+        id="attention-a pair stacked into one array",
+    ),
+    pytest.param(
+        "scaled_dot_product_attention",
+        attention_of(lambda out, weights: "out"),
+        {
+            "shapes": "0 attention.no_pair",
+            "rows": "0",
+            "weights": "0",
+            "out": "0 engine.compare.none",
+        },
+        id="attention-one text",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: list(zip(d_ks, found, strict=True))),
+        {},
+        id="entropy-pairs",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: [np.array([h]) for h in found]),
+        {},
+        id="entropy-arrays of one number",
+    ),
 ]
 
 
-NO_ANSWER = re.compile(r"raised|no_answer|nothing_returned|compare\.type")
+NO_ANSWER = re.compile(r"raised|no_answer|no_pair|nothing_returned|compare\.type")
 """Lines that print an answer fail where there is none."""
 
 
@@ -907,6 +942,7 @@ def test_what_is_paid_and_said(name: str, function: Function, expected: Said) ->
     named = {name for one in found.values() for name in one.finding.misconceptions}
     assert named == set(re.findall(r"misconception\.(\w+)\.text", " ".join(expected.values())))
     for one in found.values():
+        assert None not in one.finding.evidence
         assert one.finding.calls or not one.finding.text or one.status is Status.PASSED
         if one.finding.snippet and not NO_ANSWER.search(" ".join(expected.values())):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -914,3 +950,25 @@ def test_what_is_paid_and_said(name: str, function: Function, expected: Said) ->
             assert printed.getvalue()
         for text, params in [(one.finding.text, one.finding.params), *((n.text, n.params) for n in one.finding.notes)]:
             assert "{" not in texts.get(text, params)
+
+
+def test_the_row_that_is_furthest_off_is_named() -> None:
+    """Of several rows that don't sum to 1, the one with the largest difference, and its sum."""
+
+    def uneven(w: Any) -> Any:
+        return w * np.where(np.arange(w.shape[1]) == 0, 0.2, 1.5)[:, None]
+
+    rows = criteria("scaled_dot_product_attention", with_weights(uneven))["rows"]
+
+    assert rows.finding.params == (("at", "weights[0, 0]"), ("sum", "0.2"))
+
+
+def test_weights_are_shown_as_weights() -> None:
+    """What a softmax gives is shown as a heat map, right or wrong; what isn't weights is not."""
+    shown = criteria("softmax", lambda x, axis=-1: softmax(x * 1.5, axis))["values"].finding.evidence
+    weights = criteria("scaled_dot_product_attention", attend)["weights"].finding.evidence
+    out = criteria("scaled_dot_product_attention", attention_of(lambda out, w: (3 * out, w)))["out"].finding.evidence
+
+    assert [[one.weights for one in part if isinstance(one, Comparison)] for part in (shown, weights, out)] == [
+        [True], [True], [False],
+    ]  # fmt: skip
