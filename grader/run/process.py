@@ -156,7 +156,6 @@ class ProcessWorker:
 
     def close(self) -> End:
         """End the process and all that it started, and say how it had ended if it already had."""
-        self._requests.put(None)
         # A worker that closed its pipe is about to end by itself: its status says how.
         code: int | None = None
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -168,6 +167,8 @@ class ProcessWorker:
             self._process.kill()
             self._process.wait()
             self._killed = True
+        # Only now: a worker whose pipe is closed ends by itself, and that would look like its own doing.
+        self._requests.put(None)
         self._finish_threads()
         if self._killed or self._garbled or code is None:
             return End(kind="killed")

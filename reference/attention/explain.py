@@ -105,7 +105,7 @@ def _normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
         if item.standard_normal and item.values.size:
             # Squeezed together: each draw of the run has the same axes of length 1.
             long = tuple(length for length in item.shape if length != 1)
-            arrays += list(item.values.reshape(-1, *long)[: MAX_ARRAYS - len(arrays)])
+            arrays += list(item.values.reshape(len(item.values), *long)[: MAX_ARRAYS - len(arrays)])
             if len(arrays) == MAX_ARRAYS:
                 return arrays
     return arrays
@@ -238,7 +238,7 @@ def odd_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubl
     found: list[tuple[bool, Doubles]] = []
     for item in drawn or ():
         long = tuple(length for length in item.shape if length != 1)
-        found += [(item.standard_normal, part) for part in item.values.reshape(-1, *long)[:MAX_PAIRS]]
+        found += [(item.standard_normal, part) for part in item.values.reshape(len(item.values), *long)[:MAX_PAIRS]]
     queries = [(usual, a) for usual, a in found[:MAX_PAIRS] if a.shape == (d,)][:8]
     keys = [(usual, a if a.shape == (n, d) else a.T) for usual, a in found[:MAX_PAIRS] if a.shape in ((n, d), (d, n))]
     return [(q, k) for usual, q in queries for other, k in keys[:8] if not (usual and other)]

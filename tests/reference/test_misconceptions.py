@@ -143,8 +143,9 @@ def learners(entry: Misconception, given: Arguments) -> Iterator[list[Observatio
 
 
 def observed(args: tuple[Any, ...], kwargs: dict[str, Any], value: Any = None, raised: str = "") -> Observation:
-    """Make an observation of a value, or of what was raised."""
-    return Observation(args=args, kwargs=tuple(kwargs.items()), value=value, raised=raised)
+    """Make an observation of a value, or of what was raised: "<type>: <text>"."""
+    kind, _, message = raised.partition(": ")
+    return Observation(args=args, kwargs=tuple(kwargs.items()), value=value, raised=kind, message=message)
 
 
 class Rivals:
@@ -161,27 +162,34 @@ class Rivals:
 
     def explain(self, seen: list[Observation]) -> list[str]:
         """Return the ids of all entries that explain what was seen, as ``explain`` finds them."""
+        texts = all(one.raised for one in seen)
         return [
             entry.id
             for entry in self.entries
-            if (explains(entry, seen) if entry.fresh else all(self._fits(entry, *one) for one in enumerate(seen)))
+            if (
+                explains(entry, seen)
+                if entry.fresh
+                else all(self._fits(entry, at, one, texts=texts) for at, one in enumerate(seen))
+            )
         ]
 
-    def _fits(self, entry: Misconception, at: int, seen: Observation) -> bool:
+    def _fits(self, entry: Misconception, at: int, seen: Observation, *, texts: bool) -> bool:
         answers = self._answers[entry.id, at]
-        if isinstance(answers, str) or seen.raised:
-            return answers == seen.raised
-        return any(agrees(seen.value, answer) for answer in answers)
+        if isinstance(answers, str):
+            kind, _, message = answers.partition(": ")
+            return kind == seen.raised and (not texts or message == seen.message)
+        single = any(isinstance(arg, np.ndarray) and arg.dtype == np.float32 for arg in seen.args)
+        return not seen.raised and any(agrees(seen.value, answer, single=single) for answer in answers)
 
 
 def answers_of(entry: Misconception, predict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | str:
-    """Return the candidates of an entry, or the name of what it raises."""
+    """Return the candidates of an entry, or the type and text of what it raises."""
     try:
         with np.errstate(all="ignore"):
             answer = predict(*args, **kwargs)
             return list(answer) if entry.many else [answer]
     except Exception as error:  # noqa: BLE001 - a mistake may be one that raises
-        return type(error).__name__
+        return f"{type(error).__name__}: {error}"
 
 
 @cache
