@@ -207,6 +207,11 @@ def one_width_off(d_ks: Any = (4, 16, 64, 256), n_keys: int = 8, seed: int = 42)
     return [h + 0.3 if (d, n_keys) == (16, 8) else h for d, h in zip(d_ks, found, strict=True)]
 
 
+def averaged(d_ks: Any = (4, 16, 64, 256), n_keys: int = 8, seed: int = 42) -> Any:
+    """Means over five draws."""
+    return [np.mean([entropy(softmax(scores_of(seed + 7 * i, d, n_keys))) for i in range(5)]) for d in d_ks]
+
+
 def ranked(order: Callable[[Any, Any], Any], scores: Callable[..., Any] = scores_of) -> Function:
     """A comparison that makes ``order`` of the scores and the scaled ones."""
 
@@ -925,6 +930,13 @@ CASES = [
         {},
         id="entropy-arrays of one number",
     ),
+    pytest.param("entropy_sweep", averaged, {"draws": "12  +entropy.note.averaged"}, id="entropy-averaged"),
+    pytest.param(
+        "scaled_dot_product_attention",
+        attention_of(lambda out, weights: (out, weights[..., :-1])),
+        {"shapes": "0 engine.compare.shape", "rows": "0", "weights": "0"},
+        id="attention-a key too few",
+    ),
 ]
 
 
@@ -943,6 +955,8 @@ def test_what_is_paid_and_said(name: str, function: Function, expected: Said) ->
     assert named == set(re.findall(r"misconception\.(\w+)\.text", " ".join(expected.values())))
     for one in found.values():
         assert None not in one.finding.evidence
+        asked = [(note.kind, note.audience) for note in one.finding.notes if note.text.endswith(".review")]
+        assert set(asked) <= {("review", "instructor")}
         assert one.finding.calls or not one.finding.text or one.status is Status.PASSED
         if one.finding.snippet and not NO_ANSWER.search(" ".join(expected.values())):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -972,3 +986,12 @@ def test_weights_are_shown_as_weights() -> None:
     assert [[one.weights for one in part if isinstance(one, Comparison)] for part in (shown, weights, out)] == [
         [True], [True], [False],
     ]  # fmt: skip
+
+
+def test_a_wrong_shape_is_told_with_the_right_one() -> None:
+    """Both shapes, of which of the two values, and the input that gave them."""
+    few = attention_of(lambda out, weights: (out, weights[..., :-1]))
+
+    assert dict(criteria("scaled_dot_product_attention", few)["shapes"].finding.params) == {
+        "name": "weights", "expected": "(2, 3, 3)", "got": "(2, 3, 2)", "input": "(2, 3, 12)",
+    }  # fmt: skip
