@@ -937,6 +937,12 @@ CASES = [
         {"shapes": "0 engine.compare.shape", "rows": "0", "weights": "0"},
         id="attention-a key too few",
     ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (round(float(raw), 2), round(float(scaled) * 1.2, 2))),
+        {"raw": "6  +note.rounded", "scaled": "0 variance.scaled.unexplained"},
+        id="variance-rounded and off",
+    ),
 ]
 
 
