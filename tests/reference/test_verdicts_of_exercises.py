@@ -1,0 +1,412 @@
+"""The same for the three exercises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.said import (
+    Function,
+    Said,
+    always_seed_42,
+    averaged,
+    by_hand,
+    check_said,
+    drawn_for_show,
+    entropies_of,
+    entropy,
+    measured,
+    one_width_off,
+    orders,
+    ranked,
+    refuse,
+    refuse_others,
+    scores_by_hand,
+    shuffled,
+    softmax,
+    sweep,
+    uniform_numbers,
+    unseeded,
+    variance_of,
+    wrong_where_wide,
+)
+
+CASES = [
+    pytest.param(
+        "measure_variance",
+        by_hand,
+        {"measured": "8  +variance.review", "raw": "6  +variance.review", "scaled": "6  +variance.review"},
+        id="variance-unrecorded",
+    ),
+    pytest.param(
+        "measure_variance",
+        always_seed_42(by_hand),
+        {"measured": "0 misconception.same_numbers_always.text", "raw": "0", "scaled": "0"},
+        id="variance-unrecorded and always the same",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (raw, raw), by_hand),
+        {"measured": "8  +variance.review", "raw": "6  +variance.review", "scaled": "0 variance.scaled.wrong"},
+        id="variance-unrecorded and not scaled",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (raw, 1.0), by_hand),
+        {"measured": "8  +variance.review", "raw": "6  +variance.review", "scaled": "0 variance.scaled.unexplained"},
+        id="variance-unrecorded beside a typed number",
+    ),
+    pytest.param(
+        "measure_variance",
+        lambda d_k=1024, n_samples=10_000, seed=42: (d_k, 1.0),
+        {"measured": "0 misconception.theory_returned.text", "raw": "0", "scaled": "0"},
+        id="variance-typed",
+    ),
+    pytest.param(
+        "measure_variance",
+        lambda d_k=1024, n_samples=10_000, seed=42: (1.003 * d_k, 1.003),
+        {"measured": "0 misconception.same_numbers_always.text", "raw": "0", "scaled": "0"},
+        id="variance-typed and a little off",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (scaled, raw)),
+        {"raw": "3 misconception.variances_swapped.text", "scaled": "3 misconception.variances_swapped.text"},
+        id="variance-swapped",
+    ),
+    pytest.param(
+        "measure_variance",
+        lambda d_k=1024, n_samples=10_000, seed=42: measured(d_k, 1300, seed),
+        {"measured": "4 misconception.samples_ignored.text"},
+        id="variance-other samples",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (np.nan, scaled)),
+        {"measured": "0 variance.not_finite", "raw": "0", "scaled": "0"},
+        id="variance-nan",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (raw, scaled, 1.0)),
+        {"measured": "0 variance.form", "raw": "0", "scaled": "0"},
+        id="variance-three numbers",
+    ),
+    pytest.param(
+        "measure_variance",
+        unseeded,
+        {"measured": "8  +variance.note.unseeded"},
+        id="variance-drawn anew",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (raw**0.5, scaled**0.5)),
+        {"raw": "0 misconception.standard_deviation.text", "scaled": "0 variance.scaled.unexplained"},
+        id="variance-standard deviations",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (raw, 1.0)),
+        {"scaled": "0 misconception.scaled_exactly_one.text"},
+        id="variance-a typed 1",
+    ),
+    pytest.param(
+        "measure_variance",
+        uniform_numbers,
+        {"raw": "0 variance.raw.wrong", "scaled": "0 variance.scaled.wrong"},
+        id="variance-uniform numbers",
+    ),
+    pytest.param(
+        "measure_variance",
+        refuse,
+        {"measured": "0 engine.call.raised", "raw": "0", "scaled": "0"},
+        id="variance-raises",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (round(float(raw), 3), round(float(scaled), 3))),
+        {"raw": "6  +note.rounded", "scaled": "6  +note.rounded"},
+        id="variance-rounded",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (1.01 * raw, 1.01 * scaled)),
+        {
+            "measured": "8  +variance.review",
+            "raw": "0 variance.raw.unexplained",
+            "scaled": "0 variance.scaled.unexplained",
+        },
+        id="variance-one per cent off",
+    ),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (1.001 * raw, 1.001 * scaled)),
+        {"measured": "8  +variance.review", "raw": "6  +variance.review", "scaled": "6  +variance.review"},
+        id="variance-one per mille off",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(scores=scores_by_hand),
+        {"draws": "12  +entropy.review"},
+        id="entropy-unrecorded",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(lambda p: entropy(p) / np.log(2), scores_by_hand),
+        {"draws": "0 entropy.unexplained"},
+        id="entropy-unrecorded, in bits",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        always_seed_42(sweep(scores=scores_by_hand)),
+        {"draws": "0 entropy.unexplained"},
+        id="entropy-unrecorded and always the same",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(lambda p: entropy(p) / np.log(len(p))),
+        {"draws": "6 misconception.entropy_normalised.text"},
+        id="entropy-divided by the largest",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(lambda p: entropy(p, 1e-3)),
+        {"draws": "6 misconception.entropy_big_epsilon.text"},
+        id="entropy-a large epsilon",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(lambda p: entropy(p) / np.log(2)),
+        {"draws": "0 misconception.entropy_base2.text"},
+        id="entropy-bits",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        sweep(lambda p: np.nan),
+        {"draws": "0 misconception.entropy_of_scores.text"},
+        id="entropy-nan",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: dict(zip(d_ks, found, strict=True))),
+        {"draws": "12  +entropy.note.mapping"},
+        id="entropy-mapping",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        always_seed_42(sweep()),
+        {"draws": "12  +note.seed_ignored"},
+        id="entropy-seed ignored",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        lambda d_ks=(4, 16, 64, 256), n_keys=8, seed=42: sweep()(d_ks, 8, seed),
+        {"arguments": "0 misconception.arguments_ignored.text"},
+        id="entropy-keys ignored",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        lambda d_ks=(4, 16, 64, 256), n_keys=8, seed=42: sweep()((4, 16, 64, 256), n_keys, seed),
+        {"arguments": "0 misconception.widths_ignored.text"},
+        id="entropy-widths ignored",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        refuse_others,
+        {"arguments": "0 entropy.arguments.no_answer"},
+        id="entropy-other widths raise",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        one_width_off,
+        {"draws": "9 entropy.wrong"},
+        id="entropy-one width off",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: None),
+        {"draws": "0 entropy.form", "arguments": "0 entropy.form"},
+        id="entropy-None",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: found[:3]),
+        {"draws": "0 entropy.count"},
+        id="entropy-three numbers",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        refuse,
+        {"draws": "0 engine.call.raised", "arguments": "0 entropy.arguments.no_answer"},
+        id="entropy-raises",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(orders, scores_by_hand),
+        {"draws": "5  +ranking.review"},
+        id="ranking-unrecorded",
+    ),
+    pytest.param(
+        "compare_rankings",
+        always_seed_42(ranked(orders, scores_by_hand)),
+        {"draws": "0 ranking.draws.unexplained", "equal": "0"},
+        id="ranking-unrecorded and always the same",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.argsort(s), np.argsort(-t)), scores_by_hand),
+        {"draws": "0 ranking.draws.unexplained", "equal": "0 ranking.equal.backwards"},
+        id="ranking-unrecorded and backwards",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.argsort(s), np.argsort(-t))),
+        {"equal": "0 misconception.ranking_backwards.text"},
+        id="ranking-backwards",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: bool(np.array_equal(*orders(s, t)))),
+        {
+            "draws": "0 misconception.conclusion_only.text",
+            "equal": "4 misconception.conclusion_only.text",
+            "form": "0 misconception.conclusion_only.text",
+        },
+        id="ranking-the conclusion",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: np.argsort(s) == np.argsort(t)),
+        {
+            "draws": "0 misconception.conclusion_only.text",
+            "equal": "4 misconception.conclusion_only.text",
+            "form": "0 misconception.conclusion_only.text",
+        },
+        id="ranking-the conclusion, position by position",
+    ),
+    pytest.param(
+        "compare_rankings",
+        lambda d_k=256, n_keys=8, seed=42: True,
+        {"draws": "0 ranking.form.wrong", "equal": "0 ranking.form.wrong", "form": "0 ranking.form.wrong"},
+        id="ranking-the conclusion without draws",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: False),
+        {"draws": "0 ranking.form.wrong", "equal": "0 ranking.form.wrong", "form": "0 ranking.form.wrong"},
+        id="ranking-the wrong conclusion",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (softmax(s), softmax(t))),
+        {
+            "draws": "0 misconception.weights_returned.text",
+            "equal": "0 misconception.weights_returned.text",
+            "form": "0 misconception.weights_returned.text",
+        },
+        id="ranking-weights",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: np.argsort(s)),
+        {"draws": "0 ranking.form.wrong", "equal": "0 ranking.form.wrong", "form": "0 ranking.form.wrong"},
+        id="ranking-one order",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (s.argsort().argsort(), t.argsort().argsort())),
+        {"form": "2  +ranking.note.ranks"},
+        id="ranking-ranks",
+    ),
+    pytest.param(
+        "compare_rankings",
+        always_seed_42(ranked(orders)),
+        {"draws": "5  +note.seed_ignored"},
+        id="ranking-seed ignored",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.argsort(s), np.argsort(np.sin(1e6 * t)))),
+        {"equal": "0 ranking.equal.differ"},
+        id="ranking-another second order",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.arange(len(s)), np.arange(len(s)))),
+        {"draws": "0 misconception.index_list.text", "equal": "0"},
+        id="ranking-index list",
+    ),
+    pytest.param(
+        "compare_rankings",
+        shuffled,
+        {"draws": "0 ranking.draws.unexplained", "equal": "0"},
+        id="ranking-shuffled",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.argsort(softmax(s).round(4)), np.argsort(softmax(t).round(4)))),
+        {"equal": "0 misconception.ranking_rounded.text"},
+        id="ranking-rounded",
+    ),
+    pytest.param(
+        "compare_rankings",
+        refuse,
+        {"draws": "0 engine.call.raised", "equal": "0", "form": "0"},
+        id="ranking-raises",
+    ),
+    pytest.param(
+        "measure_variance",
+        wrong_where_wide,
+        {"measured": "8  +variance.review", "raw": "0 variance.raw.wrong", "scaled": "0 variance.scaled.wrong"},
+        id="variance-unrecorded, wrong where wide",
+    ),
+    pytest.param(
+        "compare_rankings",
+        drawn_for_show,
+        {"draws": "0 ranking.draws.unexplained", "equal": "0"},
+        id="ranking-drawn for show",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: (np.argsort(s), None)),
+        dict.fromkeys(("draws", "equal", "form"), "0 ranking.form.wrong"),
+        id="ranking-no second order",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: ("none", np.argsort(t))),
+        dict.fromkeys(("draws", "equal", "form"), "0 ranking.form.wrong"),
+        id="ranking-no first order",
+    ),
+    pytest.param(
+        "compare_rankings",
+        ranked(lambda s, t: len(s) == 8),
+        dict.fromkeys(("draws", "equal", "form"), "0 ranking.form.wrong"),
+        id="ranking-the conclusion for some",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: list(zip(d_ks, found, strict=True))),
+        {},
+        id="entropy-pairs",
+    ),
+    pytest.param(
+        "entropy_sweep",
+        entropies_of(lambda d_ks, found: [np.array([h]) for h in found]),
+        {},
+        id="entropy-arrays of one number",
+    ),
+    pytest.param("entropy_sweep", averaged, {"draws": "12  +entropy.note.averaged"}, id="entropy-averaged"),
+    pytest.param(
+        "measure_variance",
+        variance_of(lambda raw, scaled: (round(float(raw), 2), round(float(scaled) * 1.2, 2))),
+        {"raw": "6  +note.rounded", "scaled": "0 variance.scaled.unexplained"},
+        id="variance-rounded and off",
+    ),
+]
+
+
+@pytest.mark.parametrize("name, function, expected", CASES)
+def test_what_is_paid_and_said(name: str, function: Function, expected: Said) -> None:
+    """Points, text and notes of every criterion are these."""
+    check_said(name, function, expected)
