@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from grader.run.backend import Backend
 
 __all__ = ["main"]
+
+MAX_LOOK = 200
+"""Characters of one thing to look at."""
 
 FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 """Nothing more can be written, for anybody."""
@@ -140,7 +143,7 @@ class _Job:
             seed=seed,
             cents=result.cents,
             max_cents=result.max_cents,
-            review=_wants_review(result),
+            look=_to_look_at(result, self._assignment.texts),
             unloaded=submission.trouble is not None,
             profile=watch.seconds,
         )
@@ -174,14 +177,18 @@ def _not_graded(request: Request, reason: str) -> Row:
     )
 
 
-def _wants_review(result: Result) -> bool:
-    """Whether anything in a result asks the instructor to look."""
+def _to_look_at(result: Result, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a result tells the instructor, each thing once."""
+    from grader.core.catalogue import Catalogue
+
+    words = Catalogue(texts)
     notes = [*result.notes]
     for task in result.tasks:
         notes += task.notes
         for criterion in task.criteria:
             notes += criterion.finding.notes
-    return any(note.kind in ("review", "integrity") for note in notes)
+    told = [words.get(note.text, note.params) or note.text for note in notes if note.kind in ("review", "integrity")]
+    return tuple(text[:MAX_LOOK] for text in dict.fromkeys(told))
 
 
 def _place(error: Exception) -> str:

@@ -63,7 +63,7 @@ class Row:
         name: The file's name.
         folder: Where its results lie, below the output folder.
         reason: Why it isn't graded, in words that follow "not graded:".
-        review: Somebody should look at it.
+        look: What somebody should look at: notes for the instructor, in words.
         unloaded: Nothing of it could be run, so it has no points.
         profile: Wall and CPU seconds of each stage.
     """
@@ -77,7 +77,7 @@ class Row:
     seed: int = 0
     cents: int = 0
     max_cents: int = 0
-    review: bool = False
+    look: tuple[str, ...] = ()
     unloaded: bool = False
     profile: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
@@ -104,5 +104,7 @@ def encode(message: Message) -> bytes:
 def decode(line: bytes) -> Message:
     """Read a line that `encode` made. Both ends are ours: another line is a bug, and raises ValueError."""
     kind, fields = json.loads(line)
-    made: Message = _KINDS[kind](**fields)
+    made: Message = _KINDS[kind](
+        **{name: tuple(item) if isinstance(item, list) else item for name, item in fields.items()}
+    )
     return made

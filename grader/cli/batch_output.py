@@ -119,7 +119,7 @@ def _entry(row: Row) -> dict[str, object]:
         "reason": clean.json_text(row.reason),
         "score": _number(row.cents) if graded else None,
         "max_score": _number(row.max_cents) if graded else None,
-        "review": row.review,
+        "look": [clean.json_text(text) for text in row.look],
         "seed": row.seed if graded else None,
         "sha256": row.sha256,
     }

@@ -123,6 +123,8 @@ def test_lines_and_summary(hand_ins: Path, course: Path) -> None:
     """Into a pipe goes a line for each, in order, then the scores, who needs attention, and one line for all."""
     (hand_ins / "\x1b[31m.py").write_text("")
     (hand_ins / "notes.txt").write_text("")
+    with (hand_ins / "b.py").open("a") as file:
+        file.write("try: open('/etc/hostname')\nexcept OSError: pass\n")
     done = grade("batch", hand_ins, "--course", course, "--isolation", "process", "--jobs", 2, "--profile")
 
     lines = done.stdout.splitlines()
@@ -130,7 +132,9 @@ def test_lines_and_summary(hand_ins: Path, course: Path) -> None:
     assert "\x1b" not in done.stdout
     assert [line.split()[0] for line in lines[1:4]] == ["a.py", "b.py", "c.py"]
     assert "scores of 10: median 0" in done.stdout
-    assert "c.py: marked for review" in done.stdout
+    (to_look_at,) = [line for line in lines if line.startswith("  c.py: ")]
+    assert "word" in to_look_at
+    assert "  b.py: The code went to files outside its own folder (1: /etc/hostname)." in lines
     assert lines[-1].startswith("4 of 4 graded; reports in ")
     assert "1 other item left alone" in lines[-1]
     assert "isolation process" in lines[-1]
