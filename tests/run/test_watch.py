@@ -36,7 +36,7 @@ def f(x):
 
 NOTICED = {
     "a file elsewhere": ("open('/etc/hostname').read()", "files", "/etc/hostname"),
-    "a file through a library": ("np.loadtxt('/etc/services', dtype=str)", "files", "/etc/services"),
+    "a file through a library": ("np.fromfile('/etc/services')", "files", "/etc/services"),
     "a listing": ("import os; os.listdir('/home')", "files", "/home"),
     "a program": ("import subprocess; subprocess.run(['true'])", "process", "subprocess.Popen"),
     "a shell": ("import os; os.system('true')", "process", "os.system"),
