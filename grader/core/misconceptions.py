@@ -174,10 +174,15 @@ def agrees(got: object, predicted: object, *, single: bool = False) -> bool:
     if not isinstance(got, (int, float, np.ndarray, np.generic)):
         return False
     mine, other = np.asarray(got), np.asarray(predicted)
-    if mine.shape != other.shape or mine.dtype.kind not in "biuf":
+    if mine.shape != other.shape or not {mine.dtype.kind, other.dtype.kind} <= set("biuf"):
         return False
     relative, absolute = RELATIVE, ABSOLUTE
     if single or any(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in (mine, other)):
         sizes = np.abs(other[np.isfinite(other)])
         relative, absolute = RELATIVE_SINGLE, ABSOLUTE_SINGLE * float(sizes.max(initial=0.0)) + ABSOLUTE
-    return bool(np.allclose(mine.astype(np.float64), other, rtol=relative, atol=absolute, equal_nan=True))
+    # As np.allclose with equal_nan, which costs three times as much; most candidates are far off.
+    mine, other = mine.astype(np.float64), other.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(mine - other) <= absolute + relative * np.abs(other)
+    same = (mine == other) | (np.isnan(mine) & np.isnan(other))
+    return bool(np.all(np.where(np.isfinite(other), near, same)))

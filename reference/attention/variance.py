@@ -54,7 +54,7 @@ class Variance:
     EXACT_CASES = ((3, 1000), (5, 500), (7, 500))
     """(d_k, n_samples) small enough for the numbers themselves to be sent."""
 
-    SHOWN_CASES = ((60, 500), (1024, 400))
+    SHOWN_CASES = ((60, 500), (1024, 200))
     """Larger ones: judged by their interval, and shown in the picture."""
 
     SEEDS = VARIANCE_CALLS
