@@ -89,7 +89,7 @@ class _Writer:
             lines += ["", *self._labelled("next", self._view.next, indent=2)]
         if focus is not None:
             lines += self._hints(focus, hints)
-        lines += ["", *self._foot(report)]
+        lines += ["", *self._foot(report), *self._isolation()]
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _head(self) -> list[str]:
@@ -186,6 +186,11 @@ class _Writer:
             pad = column - clean.width(where) if clean.width(where) <= column - 2 and clean.width(replay) <= 41 else gap
             return [where + " " * pad + replay]
         return [*self._split(where, COLUMNS), *self._split(replay, COLUMNS)]
+
+    def _isolation(self) -> list[str]:
+        """Name how the code was kept apart; nothing if none of it ran."""
+        name = self._view.isolation
+        return [f"{self._word('terminal_isolation')}  {self._clean(name)}"] if name else []
 
     def _quoted(self) -> str:
         return shlex.quote(self._clean(self._path)) + (f" {self._clean(self._options)}" if self._options else "")

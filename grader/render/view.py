@@ -48,6 +48,7 @@ class ReportView:
         focus: Id of the task that the next step is about, or ``""``.
         changes: Changes of points after judging; None without any.
         footer: Seed, file and versions.
+        isolation: How the code was kept apart; empty if none of it ran.
         dispute: The line that names this result to the instructor.
         words: The page's own words, by what follows ``page.`` in the catalogue.
     """
@@ -71,6 +72,7 @@ class ReportView:
     focus: str
     changes: Grid | None
     footer: str
+    isolation: str
     dispute: str
     words: Mapping[str, str]
 
@@ -127,6 +129,7 @@ def build(result: Result, assignment: Assignment, *, hints: int = 3) -> ReportVi
         focus=focus.id if focus else "",
         changes=_changes(result.adjustments, words),
         footer=_footer(result, words),
+        isolation=clean.html(dict(result.environment).get("isolation", "")),
         dispute=_dispute(result, focus),
         words={
             key.removeprefix("page."): clean.html(text)
@@ -227,7 +230,9 @@ def _changes(adjustments: tuple[Adjustment, ...], words: Words) -> Grid | None:
 def _footer(result: Result, words: Words) -> str:
     versions = [f"{name} {version}" for name, version in result.judged if name.startswith("grade")]
     versions.append(f"{result.assignment} {result.version}")
-    versions += [f"{name} {version}" for name, version in result.environment if name in ("python", "numpy")]
+    versions += [
+        f"{name} {version}" for name, version in result.environment if name in ("python", "numpy", "isolation")
+    ]
     params: Params = (
         ("seed", result.seed),
         ("sha", _short_sha(result.sha256)),
