@@ -17,6 +17,9 @@ LINE_HEIGHT = 16.0
 CHARACTER = 7.2
 """About the width of a character at the size of the chart's text."""
 
+MAX_DECADE = 308
+"""The largest power of ten that is a double."""
+
 
 @data
 class Tick:
@@ -88,14 +91,15 @@ class _Axis:
     def ticks(self, count: int = 5) -> list[float]:
         """Round numbers within the axis."""
         if self.log and self.high - self.low >= 1:
-            decades = range(math.floor(self.low), math.ceil(self.high) + 1)
+            # The axis reaches beyond its numbers, and there is no double beyond 10 to the 308.
+            decades = range(math.floor(self.low), min(math.ceil(self.high), MAX_DECADE) + 1)
             if self.high - self.low >= 2:
                 step = math.ceil((self.high - self.low) / count)
                 numbers = [10.0**power for power in decades if power % step == 0]
             else:
                 numbers = [digit * 10.0**power for power in decades for digit in (1.0, 2.0, 5.0)]
         else:
-            low, high = (10**self.low, 10**self.high) if self.log else (self.low, self.high)
+            low, high = (10**self.low, 10 ** min(self.high, MAX_DECADE)) if self.log else (self.low, self.high)
             rough = (high - low) / count
             unit = 10.0 ** math.floor(math.log10(rough))
             step_size = next((unit * digit for digit in (1, 2, 5) if unit * digit >= rough), unit * 10)

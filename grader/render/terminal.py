@@ -89,7 +89,7 @@ class _Writer:
             lines += ["", *self._labelled("next", self._view.next, indent=2)]
         if focus is not None:
             lines += self._hints(focus, hints)
-        lines += ["", *self._foot(report), *self._isolation()]
+        lines += ["", *self._isolation(), *self._foot(report)]
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _head(self) -> list[str]:

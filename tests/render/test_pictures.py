@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.model import Chart, Line
@@ -55,6 +55,7 @@ def test_nothing_to_draw() -> None:
     assert draw(Chart(id="c", lines=(line,), log_y=True), ["y"]) is None
 
 
+@example([(0.0, 1.2e13), (0.0, 8.1e294)], log_x=False, log_y=True)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=8), st.booleans(), st.booleans())
 def test_any_numbers_stay_inside(series: list[tuple[float, float]], log_x: bool, log_y: bool) -> None:
     """Whatever the numbers are, everything lies within the view box."""
