@@ -55,8 +55,8 @@ def test_nothing_to_draw() -> None:
     assert draw(Chart(id="c", lines=(line,), log_y=True), ["y"]) is None
 
 
-@example([(0.0, 1.2e13), (0.0, 8.1e294)], log_x=False, log_y=True)
-@given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=8), st.booleans(), st.booleans())
+@example(series=[(0.0, 1.2e13), (0.0, 8.1e294)], log_x=False, log_y=True)
+@given(series=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=8), log_x=st.booleans(), log_y=st.booleans())
 def test_any_numbers_stay_inside(series: list[tuple[float, float]], log_x: bool, log_y: bool) -> None:
     """Whatever the numbers are, everything lies within the view box."""
     line = Line(label="y", role="yours", x=tuple(x for x, _ in series), y=tuple(y for _, y in series))
