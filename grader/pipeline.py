@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import platform
 import time
 from dataclasses import replace
@@ -94,9 +93,8 @@ def run(
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    with contextlib.ExitStack() as stack:
-        runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages)
-        stack.callback(_close, runner, watch)
+    runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages)
+    try:
         for _ in range(MAX_ROUNDS):
             with watch.stage("plan"):
                 calls = plan(assignment, resolved, memory)
@@ -109,6 +107,9 @@ def run(
             resolved = _extended(resolved, calls, replace(resolved, outcomes=(*resolved.outcomes, *filled)))
             kept = replace(kept, environment=runner.environment)
             resolved = replace(resolved, environment=runner.environment)
+    finally:
+        with watch.stage("end"):
+            runner.close()
     return kept, resolved
 
 
@@ -124,11 +125,6 @@ def _ask(runner: Runner, calls: tuple[Call, ...], watch: Stopwatch) -> tuple[Out
     watch.add("calls", seconds["calls"], cpu)
     watch.add("start", max(0.0, wall - sum(seconds.values())), 0.0)
     return outcomes
-
-
-def _close(runner: Runner, watch: Stopwatch) -> None:
-    with watch.stage("end"):
-        runner.__exit__(None, None, None)
 
 
 def _with_cells(assignment: Assignment, transcript: Transcript) -> Transcript:

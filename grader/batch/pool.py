@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from types import TracebackType
 from grader.batch.folder import Entry
 from grader.batch.messages import Failed, Message, Ready, Request, Row, Setup, decode, encode
 from grader.errors import EnvironmentFault, GraderError
+from grader.run.removal import remove_tree
 
 __all__ = ["Pool", "default_jobs"]
 
@@ -74,9 +74,9 @@ class _Job:
         self.ready = self.gone = False
         self.until = time.monotonic() + START_SECONDS
         # Whatever a killed job leaves in its temporary folder goes with the folder.
-        self._folder = tempfile.mkdtemp(prefix="grade-batch-")
+        self._folder = Path(tempfile.mkdtemp(prefix="grade-batch-"))
         # One thread for NumPy: the jobs share the CPUs, and results are the same bits every time.
-        environment = {**os.environ, "TMPDIR": self._folder, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "TMPDIR": str(self._folder), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         here = str(Path(__file__).resolve().parents[2])
         search = list(dict.fromkeys(path if path else here for path in sys.path))
         self._process = subprocess.Popen(
@@ -115,7 +115,7 @@ class _Job:
             self._process.kill()
         code = self._process.wait()
         self._thread.join(1)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
         if code >= 0:
             return f"exit status {code}"
         try:

@@ -5,6 +5,7 @@ Only a saving: with an empty memory every answer is the same.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 from grader.core.assignment import Assignment
@@ -67,8 +68,4 @@ class Memory:
 
 
 def _same(before: list[Outcome], now: list[Outcome]) -> bool:
-    return len(before) == len(now) and all(map(_is, before, now))
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+    return len(before) == len(now) and all(map(operator.is_, before, now))

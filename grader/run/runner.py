@@ -61,6 +61,10 @@ class Runner:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every worker and remove the scratch folder."""
         for life in self._lives.values():
             life.close()
         self._scratch.close()
@@ -146,9 +150,7 @@ class Runner:
         """
         answers: list[Outcome] = []
         for _ in range(2):
-            if life.alive:
-                life.close()
-                life.alive = False
+            life.close()
             life = self._life(call.session)
             if not life.alive:
                 return crashed, life

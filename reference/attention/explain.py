@@ -99,13 +99,16 @@ def _trustworthy(drawn: Sequence[Drawn] | None) -> bool:
     return once.size >= MIN_DIFFERENT and int(times.max()) <= MAX_TIMES and looks_normal(once)
 
 
+def _squeezed(item: Drawn) -> Doubles:
+    """Return the draws of a run with the axes of length 1 taken out, which all of them have."""
+    return item.values.reshape(len(item.values), *(length for length in item.shape if length != 1))
+
+
 def _normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
     arrays: list[Doubles] = []
     for item in drawn or ():
         if item.standard_normal and item.values.size:
-            # Squeezed together: each draw of the run has the same axes of length 1.
-            long = tuple(length for length in item.shape if length != 1)
-            arrays += list(item.values.reshape(len(item.values), *long)[: MAX_ARRAYS - len(arrays)])
+            arrays += list(_squeezed(item)[: MAX_ARRAYS - len(arrays)])
             if len(arrays) == MAX_ARRAYS:
                 return arrays
     return arrays
@@ -237,8 +240,7 @@ def odd_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> list[tuple[Doubl
     """Pairs of a query and keys of which at least one was drawn from something else than N(0, 1)."""
     found: list[tuple[bool, Doubles]] = []
     for item in drawn or ():
-        long = tuple(length for length in item.shape if length != 1)
-        found += [(item.standard_normal, part) for part in item.values.reshape(len(item.values), *long)[:MAX_PAIRS]]
+        found += [(item.standard_normal, part) for part in _squeezed(item)[:MAX_PAIRS]]
     queries = [(usual, a) for usual, a in found[:MAX_PAIRS] if a.shape == (d,)][:8]
     keys = [(usual, a if a.shape == (n, d) else a.T) for usual, a in found[:MAX_PAIRS] if a.shape in ((n, d), (d, n))]
     return [(q, k) for usual, q in queries for other, k in keys[:8] if not (usual and other)]

@@ -135,16 +135,17 @@ class Variance:
                 calls=(call.id,),
                 snippet=call_snippet("measure_variance", call),
             )
+        same_always = Finding(
+            criterion=criterion,
+            status=Status.FAILED,
+            text="misconception.same_numbers_always.text",
+            misconceptions=("same_numbers_always",),
+            calls=(call.id,),
+        )
         drew = all(explain.trustworthy(explain.recorded(m.seen)) or m.other_draws for m in exact)
         ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
         if not drew and len(ratios) == 1:
-            return Finding(
-                criterion=criterion,
-                status=Status.FAILED,
-                text="misconception.same_numbers_always.text",
-                misconceptions=("same_numbers_always",),
-                calls=(call.id,),
-            )
+            return same_always
         for m in exact:
             if m.samples is not None and m.raw_explained and not m.samples_right:
                 return Finding(
@@ -164,13 +165,7 @@ class Variance:
             return Finding(criterion=criterion, status=Status.PASSED)
         # The draws aren't known or don't explain the numbers: they scatter as measurements do, or they don't.
         if len({m.raw for m in more}) <= 1 and len(more) > 1:
-            return Finding(
-                criterion=criterion,
-                status=Status.FAILED,
-                text="misconception.same_numbers_always.text",
-                misconceptions=("same_numbers_always",),
-                calls=(call.id,),
-            )
+            return same_always
         review = Note(text="variance.review", audience="instructor", kind="review")
         return Finding(criterion=criterion, status=Status.PASSED, notes=(review,))
 
