@@ -1,7 +1,8 @@
-"""What the batch and its job processes tell each other: one JSON document a line, and nothing of a course in it."""
+"""What the batch and its workers tell each other: one JSON document each, and nothing of a course in it."""
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 from collections.abc import Mapping
@@ -9,20 +10,25 @@ from typing import Any, Literal
 
 from grader.model._data import data
 
-__all__ = ["Failed", "Message", "Ready", "Request", "Row", "Setup", "decode", "encode"]
+__all__ = ["Answer", "Failed", "File", "Message", "Override", "Ready", "Request", "Row", "Setup", "decode", "encode"]
+
+Isolation = Literal["auto", "namespaces", "landlock", "process", "none"]
 
 
 @data
 class Setup:
-    """The first line to a job: all that stays the same for its whole life.
+    """All that stays the same for a whole run.
 
     Attributes:
+        isolation: ``none``: no student code runs, transcripts are judged.
         key: Of the run's seeds, hexadecimal.
         hidden: Of the inputs of its hidden criteria, hexadecimal.
+        out: Where a worker writes its results; ``""``: it sends them, since it may be on another machine.
         secrets: Files besides the solutions that student code must not be able to read.
+        digest: Of the course, if another one must not be used.
     """
 
-    isolation: Literal["auto", "namespaces", "landlock", "process"]
+    isolation: Isolation
     course: str | None
     assignment: str
     key: str
@@ -30,11 +36,12 @@ class Setup:
     out: str
     secrets: tuple[str, ...] = ()
     hints: int = 3
+    digest: str = ""
 
 
 @data
 class Ready:
-    """A job can grade. ``seconds`` is what one submission may take at most."""
+    """A worker can grade. ``seconds`` is what one submission may take at most."""
 
     assignment: str
     version: str
@@ -43,15 +50,57 @@ class Ready:
     max_cents: int
     isolation: str
     seconds: float
+    tasks: tuple[tuple[str, str], ...] = ()
+
+
+@data
+class File:
+    """A file's name and bytes, in base 64; None if it is too large to look at."""
+
+    name: str
+    sha256: str
+    content: str | None
+
+    @classmethod
+    def of(cls, name: str, sha256: str, content: bytes | None) -> File:
+        """Make one of bytes."""
+        return cls(name=name, sha256=sha256, content=None if content is None else base64.b64encode(content).decode())
+
+    @property
+    def raw(self) -> bytes | None:
+        """The bytes."""
+        return None if self.content is None else base64.b64decode(self.content)
+
+
+@data
+class Override:
+    """An instructor's points for one criterion (``"<task>/<criterion>"``), in hundredths, and why."""
+
+    criterion: str
+    cents: int
+    reason: str
+    by: str
 
 
 @data
 class Request:
-    """Grade the file at ``path``."""
+    """Grade a submission, or judge it again.
+
+    Attributes:
+        folder: Name of the folder that its results go to.
+        files: The main file and its companions; or, if ``choose``, files one of which is the submission.
+        transcript: In base 64: judge it, and run nothing.
+        overrides: What an instructor decided.
+        sentences: What an instructor wrote for failures that nothing explains, by failure.
+    """
 
     number: int
-    path: str
     folder: str
+    files: tuple[File, ...] = ()
+    choose: bool = False
+    transcript: str = ""
+    overrides: tuple[Override, ...] = ()
+    sentences: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @data
@@ -63,8 +112,11 @@ class Row:
         name: The file's name.
         folder: Where its results lie, below the output folder.
         reason: Why it isn't graded, in words that follow "not graded:".
+        digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
+        criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         look: What somebody should look at: notes for the instructor, in words.
         unloaded: Nothing of it could be run, so it has no points.
+        same_as: Number of the entry that handed in the same, and was run.
         profile: Wall and CPU seconds of each stage.
     """
 
@@ -77,34 +129,66 @@ class Row:
     seed: int = 0
     cents: int = 0
     max_cents: int = 0
+    digest: str = ""
+    isolation: str = ""
+    criteria: tuple[tuple[str, str, int, int], ...] = ()
     look: tuple[str, ...] = ()
     unloaded: bool = False
+    same_as: int | None = None
     profile: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
 
 @data
+class Answer:
+    """A row, and the results where the worker doesn't write them itself: files by name, the transcript in base 64."""
+
+    row: Row
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    transcript: str = ""
+
+
+@data
 class Failed:
-    """A job can't go on. ``code`` is the exit code that belongs to it; 0: another job may have better luck."""
+    """A worker can't go on. ``code`` is the exit code that belongs to it; 0: another worker may have better luck."""
 
     code: int
     message: str
     hint: str = ""
 
 
-Message = Setup | Ready | Request | Row | Failed
-_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Setup, Ready, Request, Row, Failed)}
+Message = Setup | Ready | Request | Row | Answer | Failed
+_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Setup, Ready, Request, Row, Answer, Failed)}
+_PARTS: dict[tuple[str, str], type[Any]] = {
+    ("Request", "files"): File,
+    ("Request", "overrides"): Override,
+    ("Answer", "row"): Row,
+}
+"""Fields that hold data of ours, or tuples of it."""
 
 
 def encode(message: Message) -> bytes:
-    """Return a message as a line."""
-    fields = {field.name: getattr(message, field.name) for field in dataclasses.fields(message)}
-    return json.dumps([type(message).__name__, fields]).encode() + b"\n"
+    """Return a message as bytes."""
+    return json.dumps([type(message).__name__, _fields(message)]).encode()
 
 
-def decode(line: bytes) -> Message:
-    """Read a line that `encode` made. Both ends are ours: another line is a bug, and raises ValueError."""
-    kind, fields = json.loads(line)
-    made: Message = _KINDS[kind](
-        **{name: tuple(item) if isinstance(item, list) else item for name, item in fields.items()}
-    )
+def decode(content: bytes) -> Message:
+    """Read what `encode` made. Both ends are ours: anything else is a bug, and raises ValueError."""
+    kind, fields = json.loads(content)
+    made: Message = _built(_KINDS[kind], fields)
     return made
+
+
+def _fields(item: Any) -> Any:
+    if dataclasses.is_dataclass(item):
+        return {field.name: _fields(getattr(item, field.name)) for field in dataclasses.fields(item)}
+    return [_fields(part) for part in item] if isinstance(item, tuple) else item
+
+
+def _built(kind: type[Any], fields: dict[str, Any]) -> Any:
+    return kind(**{name: _part(item, _PARTS.get((kind.__name__, name))) for name, item in fields.items()})
+
+
+def _part(item: Any, kind: type[Any] | None) -> Any:
+    if isinstance(item, list):
+        return tuple(_part(part, kind) for part in item)
+    return _built(kind, item) if kind is not None and isinstance(item, dict) else item

@@ -1,37 +1,51 @@
-"""``grade batch DIR``: grade every file of a folder. It speaks to instructors, in plain English."""
+"""``grade batch PATH``: grade all that a folder or an LMS's archive holds. It speaks to instructors, in plain English."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import secrets
+import shlex
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from grader.batch.folder import list_folder
-from grader.batch.messages import Row, Setup
-from grader.batch.pool import Pool, default_jobs
-from grader.batch.seeds import MAX_SEED, run_key
+from grader.batch.decisions import decisions_of
+from grader.batch.entries import entries_of
+from grader.batch.executor import LocalExecutor, default_jobs
+from grader.batch.messages import Row
+from grader.batch.outputs import write_outputs
+from grader.batch.run import Run
+from grader.batch.seeds import MAX_SEED
+from grader.batch.start import entries_to_do, expected_names, facts_of, rows_of, setup_of
 from grader.batch.tally import Tally
 from grader.cli.batch_output import Output, shown
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
-from grader.errors import GraderError, UsageError
+from grader.course import choose_assignment, find_course
+from grader.errors import GraderError, OutputError, UsageError
+from grader.lms.sources import Source, read_source
+from grader.run.removal import remove_tree
 from grader.run.stopwatch import Stopwatch, table
-from grader.store.files import make_folder
+from grader.store.journal import Entry, Facts, Journal
 
 __all__ = ["parser", "run"]
 
 MAX_JOBS = 256
+SECONDS = 300.0
+"""What a worker may take for one piece of work, above its course's own limit: only a grader that hangs needs it."""
+
+SOURCES = ("auto", "folder", "folders", "moodle", "canvas", "blackboard", "brightspace", "gradescope", "nbgrader")
 
 DESCRIPTION = """\
-Grade every .py and .ipynb file that lies in a folder. Each one's report.html, fragment.html and result.json are
-written to a folder of its own below the output folder. What goes wrong with one of them never stops the others.
+Grade all that a folder, or the archive that an LMS gave, holds. Each one's report.html, fragment.html and result.json
+are written to a folder of its own below the output folder. What goes wrong with one of them never stops the others.
 """
 EPILOG = """\
 exit codes: 0 all graded, whatever the scores; 2 wrong usage; 3 an unusable
-course; 4 something isn't graded, or the output can't be written; 130 interrupted
+course, archive or sheet; 4 something isn't graded, or the output can't be
+written; 130 interrupted
 """
 
 
@@ -43,14 +57,25 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("dir", metavar="DIR", type=Path, help="the folder with the files that were handed in")
+    made.add_argument("path", metavar="PATH", type=Path, help="a folder, or the archive that the LMS gave")
     made.add_argument(
-        "--out", metavar="DIR", type=Path, help="where the results go (default: <DIR>-reports, beside the folder)"
+        "--from", dest="source", choices=SOURCES, default="auto", help="what PATH is (default: seen by itself)"
     )
+    made.add_argument(
+        "--out", metavar="DIR", type=Path, help="where the results go (default: <PATH>-reports, beside it)"
+    )
+    made.add_argument(
+        "--resume", action="store_true", help="go on with the run in the output folder; what is done isn't done again"
+    )
+    made.add_argument(
+        "--pick", metavar="KEY=FILE", type=_pick, action="append", default=[],
+        help="which file of an attempt is the submission, where a run asked",
+    )  # fmt: skip
     made.add_argument(
         "--jobs", metavar="N", type=_jobs, default=None,
         help="submissions graded at a time (default: as CPUs and memory allow)",
     )  # fmt: skip
+    made.add_argument("--no-share", action="store_true", help="run what several handed in alike for each of them")
     made.add_argument(
         "--seed", metavar="N", type=seed_number, default=None,
         help="seed of the run, as an earlier one printed it; each file's own seed follows from it",
@@ -66,72 +91,143 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(words: Sequence[str]) -> int:
-    """Grade a folder; return the exit code."""
+    """Grade what was handed in; return the exit code."""
     began = time.perf_counter()
     options = parser().parse_args(words)
     if options.course is not None and not options.course.is_dir():
         raise UsageError(f"{options.course}: there is no such folder.", hint="Give --course the folder of a course.")
-    folder = list_folder(options.dir)
-    out = options.out or _beside(options.dir)
-    make_folder(out)
-    seed = secrets.randbelow(MAX_SEED) if options.seed is None else options.seed
-    setup = Setup(
-        isolation=options.isolation,
-        course=None if options.course is None else str(options.course),
-        assignment=options.assignment,
-        key=run_key(seed).hex(),
-        hidden=secrets.token_hex(32),
-        out=str(out),
-        secrets=tuple(str(entry.path.resolve()) for entry in folder.entries if not entry.trouble)[:1],
-        hints=options.hints,
-    )
-    output = Output(json_format=options.format == "json", total=len(folder.entries))
-    tally, watch = Tally(), Stopwatch()
-    pool = Pool(setup, min(options.jobs or default_jobs(), len(folder.entries)))
+    out = options.out or beside(options.path)
+    if not options.path.exists():
+        raise UsageError(f"There is no file or folder '{shown(options.path)}'.", hint="Check the spelling.")
+    course = find_course(options.course)
+    assignment = choose_assignment(course, options.assignment)
+    with Journal(out, new=not options.resume) as journal:
+        before = _before(journal, options, assignment)
+        source = _planned(journal, options, expected_names(course.handout(assignment)))
+        return _graded(journal, options, source, before, assignment, began)
+
+
+def beside(path: Path) -> Path:
+    """Return where results go by default: what was handed in stays as it is."""
+    whole = path.resolve()
+    if not whole.name:
+        raise UsageError(f"'{path}' has no folder beside it for the reports.", hint="Name one with --out.")
+    stem = whole.name if whole.is_dir() else whole.stem
+    return whole.with_name(f"{stem}-reports") if path.name in ("", "..") else path.with_name(f"{stem}-reports")
+
+
+def _before(journal: Journal, options: argparse.Namespace, assignment: str) -> Facts | None:
+    """Return what held for the run that is gone on with. Raises UsageError if this one is another."""
+    if not journal.begun:
+        return None
+    facts = journal.facts
+    if facts.assignment != assignment or (options.seed is not None and options.seed != facts.seed):
+        raise UsageError(
+            f"The run in '{shown(journal.out)}' is of {facts.assignment} with seed {facts.seed}.",
+            hint="Choose another folder with --out.",
+        )
+    return facts
+
+
+def _planned(journal: Journal, options: argparse.Namespace, expected: tuple[str, ...]) -> Source:
+    """Read the source into the journal; what was unpacked for it goes away again."""
     try:
-        with pool:
-            for row in _in_order(output.counted(pool.run(folder.entries))):
-                tally.add(row)
-                watch.merge(row.profile)
-                output.row(row)
+        into = Path(tempfile.mkdtemp(prefix="incoming-", dir=journal.root))
+    except OSError as error:
+        raise OutputError(f"{journal.root} can't be written ({error.strerror or error}).") from error
+    try:
+        source = read_source(options.path, into, kind=options.source)
+        picks = dict(options.pick)
+        journal.plan(
+            entries_of(source.attempts, journal, flat=source.kind == "folder", expected=expected, picks=picks)
+        )
+    finally:
+        remove_tree(into)
+    return source
+
+
+def _graded(
+    journal: Journal, options: argparse.Namespace, source: Source, before: Facts | None, assignment: str, began: float
+) -> int:
+    done = rows_of(journal)
+    entries = tuple(entries_to_do(journal, done))
+    total = len(journal.entries())
+    seed = before.seed if before else secrets.randbelow(MAX_SEED) if options.seed is None else options.seed
+    hidden = before.hidden if before else secrets.token_hex(32)
+    course = None if options.course is None else str(options.course.resolve())
+    hints = before.hints if before else options.hints
+    setup = setup_of(
+        journal,
+        seed=seed,
+        hidden=hidden,
+        course=course,
+        assignment=assignment,
+        hints=hints,
+        isolation=options.isolation,
+        digest=before.digest if before else "",
+    )
+    jobs = min(options.jobs or default_jobs(), max(1, len(entries)))
+    output = Output(json_format=options.format == "json", total=total, done=total - len(entries))
+    tally, watch = Tally(), Stopwatch()
+    rows = {number: row for number, row in done.items() if number not in {entry.number for entry in entries}}
+    for row in rows.values():
+        tally.add(row)
+    executor = LocalExecutor(jobs, seconds=SECONDS)
+    finished = False
+    try:
+        work = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=not options.no_share)
+        ready = work.introduce(jobs)
+        if before is None:
+            journal.facts = facts_of(
+                ready,
+                source=str(options.path),
+                kind=source.kind,
+                title=source.title,
+                seed=seed,
+                hidden=hidden,
+                course=course,
+                hints=hints,
+            )
+        for row in _in_order(output.counted(work.grade(entries, rows)), entries):
+            tally.add(row)
+            watch.merge(row.profile)
+            output.row(row)
+        finished = True
     except KeyboardInterrupt:
-        _stopped(output, len(folder.entries), out, "interrupted")
+        _stopped(output, journal, options.path, "interrupted")
         return 130
     except GraderError:
         if output.done:
-            _stopped(output, len(folder.entries), out, "stopped")
+            _stopped(output, journal, options.path, "stopped")
         raise
-    output.end(tally, folder, pool.ready, out=out, seed=seed)
+    finally:
+        executor.shutdown(cancel_futures=not finished)
+    written = write_outputs(journal)
+    output.end(tally, source, ready, written, out=journal.out, seed=seed)
     if options.profile:
-        _print_profile(watch, time.perf_counter() - began, tally.count)
+        _print_profile(watch, time.perf_counter() - began, len(entries))
     return 4 if tally.not_graded else 0
 
 
-def _in_order(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows by their number, as soon as those before them are known."""
+def _in_order(rows: Iterable[Row], entries: Sequence[Entry]) -> Iterator[Row]:
+    """Yield rows in the order of their entries, as soon as those before them are known."""
     early: dict[int, Row] = {}
-    following = 0
+    following = iter(sorted(entry.number for entry in entries))
+    wanted = next(following, None)
     for row in rows:
         early[row.number] = row
-        while following in early:
-            yield early.pop(following)
-            following += 1
+        while wanted in early:
+            yield early.pop(wanted)
+            wanted = next(following, None)
 
 
-def _stopped(output: Output, total: int, out: Path, what: str) -> None:
+def _stopped(output: Output, journal: Journal, path: Path, what: str) -> None:
     output.clear()
-    print(f"grade: {what}; {output.done} of {total} are done, their reports are in {shown(out)}.", file=sys.stderr)
-
-
-def _beside(folder: Path) -> Path:
-    """Return where results go by default: a submission's own folder stays as it is."""
-    whole = folder.resolve()
-    if not whole.name:
-        raise UsageError(f"'{folder}' has no folder beside it for the reports.", hint="Name one with --out.")
-    return (
-        whole.with_name(f"{whole.name}-reports")
-        if folder.name in ("", "..")
-        else folder.with_name(f"{folder.name}-reports")
+    again = ["grade", "batch", str(path), "--out", str(journal.out), "--resume"]
+    print(
+        f"grade: {what}; {output.done} of {output.total} are done, their reports are in {shown(journal.out)}.\n"
+        f"Go on with: {shown(shlex.join(again))}",
+        file=sys.stderr,
     )
 
 
@@ -147,3 +243,12 @@ def _jobs(text: str) -> int:
     if not text.isdecimal() or not 1 <= len(text) <= 3 or not 1 <= int(text) <= MAX_JOBS:
         raise argparse.ArgumentTypeError(f"'{text[:30]}' is no number of jobs: 1 to {MAX_JOBS}")
     return int(text)
+
+
+def _pick(text: str) -> tuple[str, str]:
+    key, separator, file = text.rpartition("=")
+    if not separator or not key or not file:
+        raise argparse.ArgumentTypeError(f"'{text[:60]}' isn't of the form KEY=FILE")
+    return key, file
+
+

@@ -6,12 +6,16 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.batch.folder import Folder
 from grader.batch.messages import Ready, Row
 from grader.batch.tally import Tally, reason_to_look
+from grader.lms.sources import Source
 from grader.render import clean
 from grader.render.figures import points
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 __all__ = ["Output", "shown"]
 
@@ -19,25 +23,26 @@ NAME_COLUMNS = 40
 
 
 class Output:
-    """Prints for whoever reads: counts for a person at a terminal, a line for each submission into a pipe.
+    """Prints for whoever reads: a bar for a person at a terminal, a line for each submission into a pipe.
 
-    ``done`` counts the submissions that have ended, in whatever order.
+    ``done`` counts the submissions that have ended, in whatever order; those of an earlier part of the run too.
     """
 
-    def __init__(self, *, json_format: bool, total: int) -> None:
-        self._json, self._total = json_format, total
+    def __init__(self, *, json_format: bool, total: int, done: int = 0) -> None:
+        self.done, self.total = done, total
+        self._json = json_format
         self._lines = not json_format and not sys.stdout.isatty()
-        self._person = sys.stderr.isatty()
         self._rows: list[dict[str, object]] = []
         self._heard = True
-        self.done = 0
+        self._bar: tuple[Progress, TaskID] | None = _bar(done, total) if sys.stderr.isatty() else None
 
     def counted(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Pass rows on and count them where a person watches."""
-        self._count()
         for row in rows:
             self.done += 1
-            self._count()
+            if self._bar is not None:
+                progress, task = self._bar
+                progress.update(task, completed=self.done)
             yield row
 
     def row(self, row: Row) -> None:
@@ -50,7 +55,9 @@ class Output:
             told = "   ".join(part for part in (score, why) if part)
             self._say(f"{shown(row.name):<{NAME_COLUMNS}}   {told}")
 
-    def end(self, tally: Tally, folder: Folder, ready: Ready | None, *, out: Path, seed: int) -> None:
+    def end(
+        self, tally: Tally, source: Source, ready: Ready, written: tuple[str, ...], *, out: Path, seed: int
+    ) -> None:
         """Print what all of it comes to."""
         self.clear()
         if self._json:
@@ -63,20 +70,19 @@ class Output:
             lines += [*_attention(tally), ""]
         graded = tally.count - tally.not_graded
         parts = [f"{graded} of {tally.count} graded", f"reports in {shown(out)}"]
-        if folder.others:
-            parts.append(f"{folder.others} other item{'s' if folder.others > 1 else ''} left alone")
-        if ready is not None:
-            parts.append(f"isolation {ready.isolation}")
+        if source.others:
+            others = len(source.others)
+            parts.append(f"{others} other item{'s' if others > 1 else ''} left alone")
+        parts.append(f"isolation {ready.isolation}")
+        if written:
+            lines.append(f"for you: {', '.join(written)}")
         self._say("\n".join([*lines, f"{'; '.join(parts)}; again: --seed {seed}"]))
 
     def clear(self) -> None:
-        """Take the counts off the terminal."""
-        if self._person:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def _count(self) -> None:
-        if self._person:
-            print(f"\r{self.done} of {self._total} graded", end="", file=sys.stderr, flush=True)
+        """Take the bar off the terminal."""
+        if self._bar is not None:
+            self._bar[0].stop()
+            self._bar = None
 
     def _say(self, text: str) -> None:
         if not self._heard:
@@ -86,6 +92,25 @@ class Output:
             print(text.encode(encoding, "replace").decode(encoding), flush=True)
         except BrokenPipeError:
             self._heard = False  # whoever read along has seen enough; grading goes on
+
+
+def _bar(done: int, total: int) -> tuple[Progress, TaskID]:
+    """Show how far it is, how fast, and how long it will take."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+    progress = Progress(
+        "graded", BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn(), console=Console(stderr=True),
+        transient=True,
+    )  # fmt: skip
+    task = progress.add_task("", total=total, completed=done)
+    progress.start()
+    return progress, task
 
 
 def shown(name: str | Path) -> str:
@@ -125,12 +150,12 @@ def _entry(row: Row) -> dict[str, object]:
     }
 
 
-def _document(tally: Tally, ready: Ready | None, rows: list[dict[str, object]], seed: int) -> str:
-    known = None if ready is None else {"id": ready.assignment, "version": ready.version, "digest": ready.digest}
+def _document(tally: Tally, ready: Ready, rows: list[dict[str, object]], seed: int) -> str:
+    known = {"id": ready.assignment, "version": ready.version, "digest": ready.digest}
     document = {
         "schema": "grade.batch/1",
         "assignment": known,
-        "isolation": None if ready is None else ready.isolation,
+        "isolation": ready.isolation,
         "seed": seed,
         "graded": tally.count - tally.not_graded,
         "not_graded": tally.not_graded,

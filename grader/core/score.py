@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from grader.core.assignment import Assignment
 from grader.core.judge import Judgement, TaskJudgement
-from grader.model import CriterionResult, Finding, Params, Result, Status, Task, TaskResult, Transcript
+from grader.model import Adjustment, CriterionResult, Finding, Params, Result, Status, Task, TaskResult, Transcript
 
-__all__ = ["RESULT_SCHEMA", "conclude"]
+__all__ = ["RESULT_SCHEMA", "conclude", "override"]
 
 RESULT_SCHEMA = "grade.result/1"
 
@@ -41,6 +41,64 @@ def conclude(
         environment=transcript.environment,
         judged=judged,
     )
+
+
+def override(result: Result, target: str, cents: int, *, reason: str, by: str) -> Result:
+    """Give a criterion the points that an instructor decided on; the result says so, with the reason.
+
+    Args:
+        result: As it was judged, or with earlier overrides.
+        target: The criterion, ``"<task>/<criterion>"``. One that isn't there changes nothing.
+        cents: Its points, in hundredths; at most what the criterion has, at least none.
+        reason: Why, for the learner.
+        by: Who answers for it.
+    """
+    tasks: list[TaskResult] = []
+    change: Adjustment | None = None
+    for task in result.tasks:
+        criteria: list[CriterionResult] = []
+        for criterion in task.criteria:
+            if f"{task.id}/{criterion.id}" != target:
+                criteria.append(criterion)
+                continue
+            after = min(max(cents, 0), criterion.max_cents)
+            change = Adjustment(
+                kind="override", target=target, before=criterion.cents, after=after, reason=reason, by=by
+            )
+            criteria.append(_decided(criterion, after))
+        if change is None or not change.target.startswith(f"{task.id}/"):
+            tasks.append(task)
+            continue
+        status = _status(criteria)
+        tasks.append(
+            replace(
+                task,
+                status=status,
+                criteria=tuple(criteria),
+                cents=sum(criterion.cents for criterion in criteria),
+                text="" if status is Status.PASSED else task.text,
+                params=() if status is Status.PASSED else task.params,
+                evidence=() if status is Status.PASSED else task.evidence,
+            )
+        )
+    if change is None:
+        return result
+    return replace(
+        result,
+        tasks=tuple(tasks),
+        cents=sum(task.cents for task in tasks),
+        adjustments=(*result.adjustments, change),
+    )
+
+
+def _decided(criterion: CriterionResult, cents: int) -> CriterionResult:
+    if cents == criterion.max_cents:
+        finding = replace(
+            criterion.finding, status=Status.PASSED, text="", params=(), misconceptions=(), evidence=(), snippet=""
+        )
+        return replace(criterion, status=Status.PASSED, cents=cents, finding=finding)
+    status = Status.PARTIAL if cents else Status.FAILED
+    return replace(criterion, status=status, cents=cents, finding=replace(criterion.finding, status=status))
 
 
 def _task(task: Task, found: TaskJudgement) -> TaskResult:

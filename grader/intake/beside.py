@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from grader.intake.source import clean
 from grader.model import Companion, Note
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "companions"]
+__all__ = ["MAX_BYTES", "MAX_FILES", "companions", "companions_among"]
 
 MAX_FILES = 20
 MAX_BYTES = 5_000_000
@@ -31,12 +32,33 @@ def companions(path: Path, source: bytes) -> tuple[tuple[Companion, ...], tuple[
         path: The submission.
         source: Its text as UTF-8; anything else is read as far as it goes.
     """
-    candidates = _candidates(path)
+    return _chosen({name: lambda found=found: _read(found) for name, found in _candidates(path).items()}, source)
+
+
+def companions_among(
+    name: str, source: bytes, files: Mapping[str, bytes | None]
+) -> tuple[tuple[Companion, ...], tuple[Note, ...]]:
+    """Return those of ``files`` that ``source`` names, as `companions` does for files on disk.
+
+    Args:
+        name: Of the submission.
+        source: Its text as UTF-8.
+        files: What was handed in with it, by name without folders; None is too large to look at.
+    """
+    possible = sorted(found for found in files if _may_be(found, Path(name)))
+    return _chosen({found: lambda content=files[found]: content for found in possible}, source)
+
+
+def _chosen(
+    candidates: dict[str, Callable[[], bytes | None]], source: bytes
+) -> tuple[tuple[Companion, ...], tuple[Note, ...]]:
+    """Take what is named, and what is named by a Python file that was taken."""
     chosen: dict[str, bytes | None] = {}
     texts = [source]
     while texts and candidates:
         for name in _named(candidates, texts.pop().decode("utf-8", "replace")):
-            content = _read(candidates.pop(name)) if len(chosen) < 2 * MAX_FILES else None
+            read = candidates.pop(name)
+            content = read() if len(chosen) < 2 * MAX_FILES else None
             chosen[name] = content
             if content is not None and name.lower().endswith(".py"):
                 texts.append(content)
@@ -83,7 +105,7 @@ def _may_be(name: str, path: Path) -> bool:
     return suffix.lower() != ".py" or (stem.lower() != path.stem.lower() and stem.lower() not in _NEVER)
 
 
-def _named(candidates: dict[str, Path], text: str) -> list[str]:
+def _named(candidates: Mapping[str, object], text: str) -> list[str]:
     """Names of the candidates that occur in ``text`` as words."""
     words = frozenset(_WORD.findall(text))
     found = []

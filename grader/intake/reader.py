@@ -6,16 +6,18 @@ import hashlib
 import json
 import re
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from grader.errors import UsageError
 from grader.intake.beside import companions as companions_of
+from grader.intake.beside import companions_among
 from grader.intake.notebook import MAX_DEPTH, read_notebook, shape
 from grader.intake.source import clean, decode, sniff
 from grader.model import Cell, Companion, Note, Submission
 
-__all__ = ["MAX_BYTES", "read_submission", "submission_from_bytes"]
+__all__ = ["MAX_BYTES", "read_capped", "read_submission", "submission_from_bytes", "submission_of"]
 
 MAX_BYTES = 5_000_000
 """A larger file is hashed, not read."""
@@ -40,9 +42,33 @@ def read_submission(path: Path, *, beside: bool = True) -> Submission:
     submission = submission_from_bytes(name, content)
     if not beside or not submission.cells:
         return submission
-    source = "\n".join(decode(cell) for cell in submission.cells).encode("utf-8", "replace")
-    found, notes = companions_of(path, source)
+    found, notes = companions_of(path, _source(submission))
     return _with(submission, found, notes)
+
+
+def submission_of(name: str, sha256: str, content: bytes | None, files: Mapping[str, bytes | None]) -> Submission:
+    """Make a Submission of what was handed in together, as it comes out of an archive.
+
+    Args:
+        name: Of the main file.
+        sha256: Of its bytes.
+        content: They; None if they are more than ``MAX_BYTES``.
+        files: The other files by name without folders; those that the main file names become companions.
+
+    Raises:
+        UsageError: If the name's suffix is neither ``.py`` nor ``.ipynb``.
+    """
+    if content is None:
+        limit = MAX_BYTES // 1_000_000
+        return _troubled(_name(name), sha256, Note(text="intake.too_large", params=(("limit", limit),)))
+    submission = submission_from_bytes(name, content)
+    if not files or not submission.cells:
+        return submission
+    return _with(submission, *companions_among(submission.name, _source(submission), files))
+
+
+def _source(submission: Submission) -> bytes:
+    return "\n".join(decode(cell) for cell in submission.cells).encode("utf-8", "replace")
 
 
 def submission_from_bytes(name: str, content: bytes, *, companions: tuple[Companion, ...] = ()) -> Submission:
@@ -93,7 +119,7 @@ def _read(path: Path) -> tuple[bytes | None, str]:
         if not stat.S_ISREG(mode):
             raise UsageError(f"'{shown}' is not an ordinary file.", hint="Name a .py or .ipynb file.")
         with path.open("rb") as file:
-            return _read_capped(file)
+            return read_capped(file)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         # ValueError: a path with a NUL in it.
         raise UsageError(
@@ -112,7 +138,8 @@ def _read(path: Path) -> tuple[bytes | None, str]:
         ) from error
 
 
-def _read_capped(file: BinaryIO) -> tuple[bytes | None, str]:
+def read_capped(file: BinaryIO) -> tuple[bytes | None, str]:
+    """Return a file's bytes (None: more than ``MAX_BYTES``) and their SHA-256. Raises OSError."""
     content = file.read(MAX_BYTES + 1)
     digest = hashlib.sha256(content)
     if len(content) <= MAX_BYTES:

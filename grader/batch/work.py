@@ -1,0 +1,295 @@
+"""What a worker of a batch does, wherever it runs: in a process of this machine or on another one.
+
+A worker keeps its backend and its course from one submission to the next. `introduce` and `work` take and give bytes,
+so that any executor can carry them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import errno
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
+from grader.batch.seeds import secret_of, seed_of
+from grader.course import find_course, load_assignment
+from grader.errors import CourseError, GraderError, IsolationError, OutputError
+from grader.run.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from grader.core.assignment import Assignment
+    from grader.model import Result, Submission, Transcript
+    from grader.run.backend import Backend
+
+__all__ = ["REPORTS", "close", "introduce", "work"]
+
+REPORTS = ("report.html", "fragment.html", "result.json")
+"""Files of each submission, for its learner."""
+
+MAX_LOOK = 200
+"""Characters of one thing to look at."""
+
+FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
+"""Nothing more can be written, for anybody."""
+
+_lock = threading.Lock()
+_worker: tuple[bytes, _Worker] | None = None
+
+
+def introduce(setup: bytes) -> bytes:
+    """Get ready: the backend with its canaries, the course. Return `Ready`, or why not."""
+    with _lock:
+        try:
+            return encode(_worker_for(setup).ready())
+        except GraderError as error:
+            return encode(Failed(code=error.exit_code, message=error.message, hint=error.hint))
+
+
+def work(setup: bytes, request: bytes) -> bytes:
+    """Grade one submission. Whatever goes wrong with it stays with it; return `Answer`, or `Failed`."""
+    asked = decode(request)
+    assert isinstance(asked, Request)
+    with _lock:  # one after the other, whatever the executor thinks
+        try:
+            worker = _worker_for(setup)
+        except GraderError as error:
+            return encode(Failed(code=error.exit_code, message=error.message, hint=error.hint))
+        return encode(worker.answer(asked))
+
+
+def close() -> None:
+    """End what a worker keeps."""
+    global _worker  # noqa: PLW0603 - a worker process has one, for its whole life
+    if _worker is not None:
+        _worker[1].close()
+        _worker = None
+
+
+atexit.register(close)
+
+
+def _worker_for(setup: bytes) -> _Worker:
+    global _worker  # noqa: PLW0603 - see above
+    if _worker is None or _worker[0] != setup or _worker[1].broken:
+        close()
+        read = decode(setup)
+        assert isinstance(read, Setup)
+        _worker = (setup, _Worker(read))
+    return _worker[1]
+
+
+class _Worker:
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._key, self._hidden = bytes.fromhex(setup.key), bytes.fromhex(setup.hidden)
+        self._course = find_course(Path(setup.course) if setup.course is not None else None)
+        self._backend: Backend | None = None
+        self.broken = False
+        # Before a course is loaded or a seed is known: a process that is copied from this backend can't hold either.
+        if setup.isolation != "none":
+            from grader.run.isolation import open_backend
+
+            # The canaries try to read them: every solution, and a file of somebody else.
+            secrets = [*self._course.secrets, *map(Path, setup.secrets)]
+            self._backend = open_backend(setup.isolation, purpose="others' files", secrets=secrets)
+        try:
+            self._assignment = load_assignment(self._course, setup.assignment)
+            if setup.digest and setup.digest != self._assignment.digest:
+                raise _another_course(self._assignment)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the backend."""
+        if self._backend is not None:
+            self._backend.close()
+
+    def ready(self) -> Ready:
+        """Say what will be graded, and how."""
+        assignment = self._assignment
+        return Ready(
+            assignment=assignment.id,
+            version=assignment.version,
+            digest=assignment.digest,
+            title=assignment.texts["title"],
+            max_cents=assignment.points * 100,
+            isolation="" if self._backend is None else self._backend.name,
+            seconds=assignment.limits.submission_seconds,
+            tasks=tuple((task.id, assignment.texts.get(f"{task.id}.title", task.id)) for task in assignment.tasks),
+        )
+
+    def answer(self, request: Request) -> Answer | Failed:
+        """Grade one submission."""
+        try:
+            return self._judge_again(request) if request.transcript else self._grade(request)
+        except IsolationError as error:
+            # The backend may have been killed: a new one may do better.
+            self.broken = True
+            return Failed(code=0, message=error.message, hint=error.hint)
+        except OutputError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in FULL:
+                return Failed(code=error.exit_code, message=error.message, hint=error.hint)
+            return _not_graded(request, error.message)
+        except GraderError as error:
+            return _not_graded(request, error.message)
+        except MemoryError:
+            return _not_graded(request, "the grader ran out of memory")
+        except Exception as error:  # noqa: BLE001 - a fault of ours costs this submission its grade, and no other
+            return _not_graded(request, f"the grader failed ({type(error).__name__} in {_place(error)})")
+
+    def _grade(self, request: Request) -> Answer:
+        from grader.pipeline import grade
+        from grader.run.scratch import Scratch
+
+        watch = Stopwatch()
+        with watch.stage("read"):
+            main, *companions = request.files
+            if request.choose:
+                main, companions = self._chosen(request.files)
+            submission = _submission(main, companions)
+        seed = seed_of(self._key, self._assignment.id, submission.sha256)
+        secret = secret_of(self._hidden, self._assignment.id, submission.sha256)
+        assert self._backend is not None
+        with watch.stage("start"):
+            scratch = Scratch(self._backend, submission)
+        try:
+            transcript, result = grade(self._assignment, submission, seed, scratch, secret=secret, watch=watch)
+        finally:
+            scratch.close()
+        return self._told(request, transcript, result, watch, unloaded=submission.trouble is not None)
+
+    def _judge_again(self, request: Request) -> Answer:
+        from grader.pipeline import judge_transcript
+        from grader.store import load_transcript
+
+        watch = Stopwatch()
+        with watch.stage("read"):
+            transcript = load_transcript(base64.b64decode(request.transcript))
+            if request.files:
+                # Another learner handed in the same under another name.
+                transcript = replace(transcript, name=request.files[0].name)
+        with watch.stage("judge"):
+            result = judge_transcript(self._assignment, transcript)
+        return self._told(request, transcript, result, watch, unloaded=transcript.intake_trouble)
+
+    def _chosen(self, files: tuple[File, ...]) -> tuple[File, list[File]]:
+        """Return the file that defines most of the functions, and the others. Raises GraderError if no one does."""
+        from grader.batch.choose import functions_of
+
+        assert self._backend is not None
+        counts = [functions_of(self._assignment, self._backend, _submission(file, [])) for file in files]
+        best = [file for file, count in zip(files, counts, strict=True) if count == max(counts)]
+        if len(best) > 1:
+            names = ", ".join(file.name for file in best[:5])
+            raise GraderError(
+                f"which file is the submission: {names}? They define {'as much' if max(counts) else 'nothing asked'}; "
+                f"say it with --pick"
+            )
+        return best[0], [file for file in files if file is not best[0]]
+
+    def _told(
+        self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, *, unloaded: bool
+    ) -> Answer:
+        from grader.batch.decisions import decide
+        from grader.store import dump_transcript
+        from grader.store.files import make_folder, write_file, write_folder
+
+        decided = decide(result, request.overrides, request.sentences)
+        with watch.stage("render"):
+            files = self._rendered(decided)
+            kept = b"" if self._backend is None else dump_transcript(transcript)
+        if self._setup.out:
+            with watch.stage("write"):
+                out = Path(self._setup.out)
+                if kept:
+                    place = out / ".grade" / "transcripts"
+                    make_folder(place)
+                    write_file(place / f"{request.folder}.json.gz", kept, sync=False)
+                write_folder(out / request.folder, files)
+        row = Row(
+            number=request.number,
+            name=result.name,
+            folder=request.folder,
+            status=result.status,
+            reason="a check of the course failed" if result.status == "not_graded" else "",
+            sha256=result.sha256,
+            seed=result.seed,
+            cents=decided.cents,
+            max_cents=decided.max_cents,
+            digest=hashlib.sha256(files["result.json"].encode()).hexdigest(),
+            isolation=dict(result.environment).get("isolation", ""),
+            criteria=tuple(
+                (f"{task.id}/{criterion.id}", str(criterion.status), criterion.cents, criterion.max_cents)
+                for task in decided.tasks
+                for criterion in task.criteria
+            ),
+            look=_to_look_at(decided, self._assignment.texts),
+            unloaded=unloaded,
+            profile=watch.seconds,
+        )
+        if self._setup.out:
+            return Answer(row=row)
+        return Answer(row=row, files=files, transcript=base64.b64encode(kept).decode())
+
+    def _rendered(self, result: Result) -> dict[str, str]:
+        from grader.core.redact import redact
+        from grader.render.document import to_json
+        from grader.render.html import fragment, report
+        from grader.render.view import build
+
+        public = redact(result, "learner")
+        view = build(public, self._assignment, hints=self._setup.hints)
+        return {
+            "report.html": report(view, self._course.template_dirs),
+            "fragment.html": fragment(view, self._course.template_dirs),
+            "result.json": to_json(public, self._assignment, hints=self._setup.hints),
+        }
+
+
+def _submission(main: File, companions: Sequence[File]) -> Submission:
+    from grader.intake import submission_of
+
+    return submission_of(main.name, main.sha256, main.raw, {file.name: file.raw for file in companions})
+
+
+def _another_course(assignment: Assignment) -> GraderError:
+    return CourseError(
+        f"reference/{assignment.id}", "", "the course here isn't the one that this run is graded with.",
+        hint="Use the same course everywhere; grade regrade judges a whole run by a changed one.",
+    )  # fmt: skip
+
+
+def _not_graded(request: Request, reason: str) -> Answer:
+    name = request.files[0].name if request.files else ""
+    row = Row(
+        number=request.number, name=name, folder=request.folder, status="not_graded", reason=reason.rstrip(".")
+    )  # fmt: skip
+    return Answer(row=row)
+
+
+def _to_look_at(result: Result, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a result tells the instructor, each thing once."""
+    from grader.core.catalogue import Catalogue
+
+    words = Catalogue(texts)
+    notes = [*result.notes]
+    for task in result.tasks:
+        notes += task.notes
+        for criterion in task.criteria:
+            notes += criterion.finding.notes
+    told = [words.get(note.text, note.params) or note.text for note in notes if note.kind in ("review", "integrity")]
+    return tuple(text[:MAX_LOOK] for text in dict.fromkeys(told))
+
+
+def _place(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "?"
