@@ -16,7 +16,7 @@ from grader.lms.sources import candidates
 from grader.model.attempt import Attempt, HandedFile
 from grader.store.journal import Entry, Journal, Kept
 
-__all__ = ["entries_of", "folder_name"]
+__all__ = ["entries_of", "folder_name", "title_of"]
 
 MAX_SLUG = 40
 MAX_CHOICES = 5
@@ -69,6 +69,14 @@ def entries_of(
     return tuple(made)
 
 
+def title_of(attempt: Attempt) -> str:
+    """Return what an instructor calls an attempt: the learners' names, and the key where they don't tell enough."""
+    names = ", ".join(learner.name for learner in attempt.learners if learner.name)
+    if not names:
+        return attempt.key
+    return names if attempt.key in names else f"{names} ({attempt.key})"
+
+
 def folder_name(name: str, attempt: int = 0) -> str:
     """Return a name that is safe on any disk: what plain letters a name has, and six hex digits of it."""
     stem = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -118,7 +126,7 @@ def _entry(
             return _with(Entry(number=number, attempt=attempt, folder=folder, choices=tuple(kept)))
         beside = [_kept(file, journal) for file in _companions(attempt, possible[0])]
     except OSError as error:
-        return ended(f"a file of it can't be read ({error.strerror or error})")
+        return ended(f"it can't be read ({error.strerror or error})")
     return _with(Entry(number=number, attempt=attempt, folder=folder, main=kept[0], companions=tuple(beside)))
 
 
@@ -150,7 +158,11 @@ def _kept(file: HandedFile, journal: Journal) -> Kept:
 def _with(entry: Entry) -> Entry:
     """Add the hash of all that is graded. The main file's name counts by its suffix alone: it decides how it is run."""
     digest = hashlib.sha256()
-    for role, files in (("main", (entry.main,) if entry.main else ()), ("choice", entry.choices), ("", entry.companions)):
+    for role, files in (
+        ("main", (entry.main,) if entry.main else ()),
+        ("choice", entry.choices),
+        ("", entry.companions),
+    ):
         for file in files:
             name = PurePosixPath(file.name).suffix.lower() if role == "main" else file.name
             digest.update(f"{role}\0{os.fsencode(name).hex()}\0{file.sha256}\n".encode())

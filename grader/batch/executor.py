@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from grader.run.removal import remove_tree
 
@@ -219,13 +219,13 @@ class _Process:
             return f"signal {-code}"
 
 
-def write_frame(stream: BinaryIO, content: bytes) -> None:
+def write_frame(stream: IO[bytes], content: bytes) -> None:
     """Write bytes with their length before them."""
     stream.write(len(content).to_bytes(8, "big"))
     stream.write(content)
 
 
-def read_frame(stream: BinaryIO) -> bytes:
+def read_frame(stream: IO[bytes]) -> bytes:
     """Read what `write_frame` wrote. Raises EOFError if it isn't whole."""
     head = stream.read(8)
     content = stream.read(int.from_bytes(head, "big")) if len(head) == 8 else b""

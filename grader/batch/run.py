@@ -194,7 +194,9 @@ class Run:
             number=entry.number,
             folder=entry.folder,
             files=tuple(
-                File.of(file.name, file.sha256, None if transcript or not file.whole else self._journal.content(file.sha256))
+                File.of(
+                    file.name, file.sha256, None if transcript or not file.whole else self._journal.content(file.sha256)
+                )
                 for file in files
             ),
             choose=bool(entry.choices) and not transcript,
@@ -242,5 +244,3 @@ def _error(failed: Failed) -> GraderError:
     error = GraderError(failed.message, hint=failed.hint)
     error.exit_code = failed.code
     return error
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -101,8 +102,8 @@ def entries_to_do(journal: Journal, rows: Mapping[int, Row]) -> Iterator[Entry]:
 def _whole(journal: Journal, row: Row) -> bool:
     folder = journal.out / row.folder
     try:
-        document = (folder / "result.json").read_bytes()
-        sizes = [(folder / name).stat().st_size for name in REPORTS] + [journal.transcript(row.folder).stat().st_size]
+        found = [path.lstat() for path in (*(folder / name for name in REPORTS), journal.transcript(row.folder))]
+        whole = all(stat.S_ISREG(file.st_mode) and file.st_size for file in found) and not folder.is_symlink()
+        return whole and hashlib.sha256((folder / "result.json").read_bytes()).hexdigest() == row.digest
     except OSError:
         return False
-    return hashlib.sha256(document).hexdigest() == row.digest and all(sizes)

@@ -17,7 +17,7 @@ class Tally:
     Attributes:
         count: Rows so far.
         not_graded: Those of them without a grade.
-        attention: The first who need it: file name and why. ``wanting`` counts all of them.
+        attention: The first who need it: title and why. ``wanting`` counts all of them.
         scores: How often each score was reached, in hundredths of a point.
     """
 
@@ -27,8 +27,8 @@ class Tally:
         self.scores: Counter[int] = Counter()
         self.attention: list[tuple[str, str]] = []
 
-    def add(self, row: Row) -> None:
-        """Count a row."""
+    def add(self, row: Row, title: str) -> None:
+        """Count a row; ``title`` is what its attempt is called."""
         self.count += 1
         if row.status == "graded":
             self.scores[row.cents] += 1
@@ -39,7 +39,7 @@ class Tally:
         if why:
             self.wanting += 1
             if len(self.attention) < MAX_NAMED:
-                self.attention.append((row.name, why))
+                self.attention.append((title, why))
 
     def quantile(self, share: float) -> int:
         """Return the smallest score that at least this share of the graded doesn't exceed, in hundredths."""

@@ -65,7 +65,7 @@ def work(setup: bytes, request: bytes) -> bytes:
 
 def close() -> None:
     """End what a worker keeps."""
-    global _worker  # noqa: PLW0603 - a worker process has one, for its whole life
+    global _worker
     if _worker is not None:
         _worker[1].close()
         _worker = None
@@ -75,7 +75,7 @@ atexit.register(close)
 
 
 def _worker_for(setup: bytes) -> _Worker:
-    global _worker  # noqa: PLW0603 - see above
+    global _worker
     if _worker is None or _worker[0] != setup or _worker[1].broken:
         close()
         read = decode(setup)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from grader.batch.decisions import decisions_of
-from grader.batch.entries import entries_of
+from grader.batch.entries import entries_of, title_of
 from grader.batch.executor import LocalExecutor, default_jobs
 from grader.batch.messages import Row
 from grader.batch.outputs import write_outputs
@@ -99,6 +99,8 @@ def run(words: Sequence[str]) -> int:
     out = options.out or beside(options.path)
     if not options.path.exists():
         raise UsageError(f"There is no file or folder '{shown(options.path)}'.", hint="Check the spelling.")
+    if options.path.is_file() and options.path.suffix.lower() in (".py", ".ipynb"):
+        raise UsageError(f"'{shown(options.path)}' is a file of one submission.", hint=f"Use: grade {options.path}")
     course = find_course(options.course)
     assignment = choose_assignment(course, options.assignment)
     with Journal(out, new=not options.resume) as journal:
@@ -138,9 +140,7 @@ def _planned(journal: Journal, options: argparse.Namespace, expected: tuple[str,
     try:
         source = read_source(options.path, into, kind=options.source)
         picks = dict(options.pick)
-        journal.plan(
-            entries_of(source.attempts, journal, flat=source.kind == "folder", expected=expected, picks=picks)
-        )
+        journal.plan(entries_of(source.attempts, journal, flat=source.kind == "folder", expected=expected, picks=picks))
     finally:
         remove_tree(into)
     return source
@@ -151,7 +151,7 @@ def _graded(
 ) -> int:
     done = rows_of(journal)
     entries = tuple(entries_to_do(journal, done))
-    total = len(journal.entries())
+    every = {entry.number: entry for entry in journal.entries()}
     seed = before.seed if before else secrets.randbelow(MAX_SEED) if options.seed is None else options.seed
     hidden = before.hidden if before else secrets.token_hex(32)
     course = None if options.course is None else str(options.course.resolve())
@@ -167,11 +167,12 @@ def _graded(
         digest=before.digest if before else "",
     )
     jobs = min(options.jobs or default_jobs(), max(1, len(entries)))
-    output = Output(json_format=options.format == "json", total=total, done=total - len(entries))
+    output = Output(json_format=options.format == "json", total=len(every), done=len(every) - len(entries))
     tally, watch = Tally(), Stopwatch()
     rows = {number: row for number, row in done.items() if number not in {entry.number for entry in entries}}
     for row in rows.values():
-        tally.add(row)
+        tally.add(row, title_of(every[row.number].attempt))
+        output.earlier(row, every[row.number])
     executor = LocalExecutor(jobs, seconds=SECONDS)
     finished = False
     try:
@@ -189,9 +190,9 @@ def _graded(
                 hints=hints,
             )
         for row in _in_order(output.counted(work.grade(entries, rows)), entries):
-            tally.add(row)
+            tally.add(row, title_of(every[row.number].attempt))
             watch.merge(row.profile)
-            output.row(row)
+            output.row(row, every[row.number])
         finished = True
     except KeyboardInterrupt:
         _stopped(output, journal, options.path, "interrupted")
@@ -250,5 +251,3 @@ def _pick(text: str) -> tuple[str, str]:
     if not separator or not key or not file:
         raise argparse.ArgumentTypeError(f"'{text[:60]}' isn't of the form KEY=FILE")
     return key, file
-
-

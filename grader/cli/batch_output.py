@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.batch.entries import title_of
 from grader.batch.messages import Ready, Row
 from grader.batch.tally import Tally, reason_to_look
 from grader.lms.sources import Source
 from grader.render import clean
 from grader.render.figures import points
+from grader.store.journal import Entry
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -45,15 +47,20 @@ class Output:
                 progress.update(task, completed=self.done)
             yield row
 
-    def row(self, row: Row) -> None:
+    def earlier(self, row: Row, entry: Entry) -> None:
+        """Take one in that an earlier part of the run has told of."""
+        if self._json:
+            self._rows.append(_entry(row, entry))
+
+    def row(self, row: Row, entry: Entry) -> None:
         """Tell of one submission; called in order."""
         if self._json:
-            self._rows.append(_entry(row))
+            self._rows.append(_entry(row, entry))
         elif self._lines:
             why = reason_to_look(row)
             score = f"{points(row.cents)} of {points(row.max_cents)}" if row.status == "graded" else ""
             told = "   ".join(part for part in (score, why) if part)
-            self._say(f"{shown(row.name):<{NAME_COLUMNS}}   {told}")
+            self._say(f"{shown(title_of(entry.attempt)):<{NAME_COLUMNS}}   {told}")
 
     def end(
         self, tally: Tally, source: Source, ready: Ready, written: tuple[str, ...], *, out: Path, seed: int
@@ -135,9 +142,18 @@ def _attention(tally: Tally) -> list[str]:
     return [*lines, f"  and {more} more"] if more else lines
 
 
-def _entry(row: Row) -> dict[str, object]:
+def _entry(row: Row, entry: Entry) -> dict[str, object]:
     graded = row.status == "graded"
+    attempt = entry.attempt
     return {
+        "number": row.number,
+        "key": clean.json_text(attempt.key),
+        "learners": [
+            {"name": clean.json_text(learner.name), "ids": {kind: clean.json_text(id_) for kind, id_ in learner.ids}}
+            for learner in attempt.learners
+        ],
+        "late": attempt.late,
+        "same_as": row.same_as,
         "name": clean.json_text(row.name),
         "folder": row.folder,
         "status": row.status,
@@ -159,7 +175,7 @@ def _document(tally: Tally, ready: Ready, rows: list[dict[str, object]], seed: i
         "seed": seed,
         "graded": tally.count - tally.not_graded,
         "not_graded": tally.not_graded,
-        "submissions": rows,
+        "submissions": sorted(rows, key=lambda row: int(str(row["number"]))),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True)
 

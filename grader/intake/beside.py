@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from grader.intake.source import clean
@@ -32,7 +33,7 @@ def companions(path: Path, source: bytes) -> tuple[tuple[Companion, ...], tuple[
         path: The submission.
         source: Its text as UTF-8; anything else is read as far as it goes.
     """
-    return _chosen({name: lambda found=found: _read(found) for name, found in _candidates(path).items()}, source)
+    return _chosen({name: partial(_read, found) for name, found in _candidates(path).items()}, source)
 
 
 def companions_among(
@@ -46,7 +47,7 @@ def companions_among(
         files: What was handed in with it, by name without folders; None is too large to look at.
     """
     possible = sorted(found for found in files if _may_be(found, Path(name)))
-    return _chosen({found: lambda content=files[found]: content for found in possible}, source)
+    return _chosen({found: partial(files.get, found) for found in possible}, source)
 
 
 def _chosen(

@@ -234,9 +234,7 @@ class Journal:
         """Take entries in, all or none. One with another content than before has to be graded again."""
         with self._whole():
             for entry in entries:
-                known = self._database.execute(
-                    "SELECT content FROM entry WHERE number = ?", (entry.number,)
-                ).fetchone()
+                known = self._database.execute("SELECT content FROM entry WHERE number = ?", (entry.number,)).fetchone()
                 if known is not None and (known[0] != entry.content or not entry.content):
                     self._database.execute("DELETE FROM ended WHERE number = ?", (entry.number,))
                 self._database.execute(

@@ -73,7 +73,9 @@ def add_override(out: Path, line: OverrideLine) -> None:
         OutputError: If it can't be written.
     """
     if not line.student.isprintable():
-        raise UsageError("This attempt's name can't be written into a file.", hint="Rename its file and grade it again.")
+        raise UsageError(
+            "This attempt's name can't be written into a file.", hint="Rename its file and grade it again."
+        )
     kept = [old for old in read_overrides(out) if (old.student, old.criterion) != (line.student, line.criterion)]
     write_file(out / NAME, _text([*kept, line]))
 
@@ -93,10 +95,10 @@ def _line(item: object, where: str) -> OverrideLine:
     points = item.get("points")
     try:
         if isinstance(points, bool) or not isinstance(points, int | float):
-            raise ValueError  # noqa: TRY301 - said below, as a number out of range is
+            raise ValueError
         cents = int((Decimal(str(points)) * 100).to_integral_value())
         if cents < 0:
-            raise ValueError  # noqa: TRY301 - said below
+            raise ValueError
     except (ValueError, InvalidOperation, OverflowError) as error:
         raise UsageError(f"{where}: 'points' isn't a number of points.", hint="Write points = 7.5.") from error
     return OverrideLine(cents=cents, **texts)
