@@ -116,6 +116,7 @@ class Row:
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         look: What somebody should look at: notes for the instructor, in words.
         unloaded: Nothing of it could be run, so it has no points.
+        unexplained: Failures that no misconception explains: criterion, and the group of those who share it.
         same_as: Number of the entry that handed in the same, and was run.
         profile: Wall and CPU seconds of each stage.
     """
@@ -134,6 +135,7 @@ class Row:
     criteria: tuple[tuple[str, str, int, int], ...] = ()
     look: tuple[str, ...] = ()
     unloaded: bool = False
+    unexplained: tuple[tuple[str, str], ...] = ()
     same_as: int | None = None
     profile: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 

@@ -107,7 +107,7 @@ class Run:
         yield from self._work()
 
     def judge(self, entries: Sequence[Entry], done: Mapping[int, Row]) -> Iterator[Row]:
-        """Judge the transcripts of ``entries`` again, and yield how each ended, as they end; ``done`` has their rows."""
+        """Judge the transcripts of ``entries``, whose rows are ``done``, again; yield how each ended, as they end."""
         self._waiting.extend(entries)
         for row in self._work(again=True):
             before = done.get(row.number)

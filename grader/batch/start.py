@@ -44,7 +44,7 @@ def setup_of(
     )
 
 
-def judge_setup(journal: Journal, facts: Facts, course: str | None) -> Setup:
+def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: str = "") -> Setup:
     """Return what workers are told that judge transcripts and run nothing."""
     return Setup(
         isolation="none",
@@ -54,6 +54,7 @@ def judge_setup(journal: Journal, facts: Facts, course: str | None) -> Setup:
         hidden="",
         out=str(journal.out.resolve()),
         hints=facts.hints,
+        digest=digest,
     )
 
 

@@ -1,4 +1,4 @@
-"""``grade batch PATH``: grade all that a folder or an LMS's archive holds. It speaks to instructors, in plain English."""
+"""``grade batch PATH``: grade all that a folder or an LMS's archive holds. It speaks to instructors."""
 
 from __future__ import annotations
 

@@ -19,6 +19,9 @@ COMMANDS = {
     "batch": "grader.cli.batch",
     "start": "grader.cli.start",
     "regrade": "grader.cli.regrade",
+    "override": "grader.cli.override",
+    "name-group": "grader.cli.name_group",
+    "appeal": "grader.cli.appeal",
     "check-course": "grader.cli.check_course",
     "doctor": "grader.cli.doctor",
 }

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from grader.errors import UsageError
 
-__all__ = ["Parser", "add_course", "add_isolation", "add_output", "add_profile", "seed_number"]
+__all__ = ["Parser", "add_course", "add_isolation", "add_output", "add_profile", "seed_number", "user_name"]
 
 MAX_SEED = 1 << 53
 
@@ -70,3 +70,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-under", metavar="POINTS", type=float, default=None, help="exit with 1 when the score is below POINTS"
     )
+
+
+def user_name() -> str:
+    """Return who is logged in. Raises UsageError where the system doesn't tell."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:
+        raise UsageError("The system doesn't tell your user name.", hint="Set USER, or use --by.") from error

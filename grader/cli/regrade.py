@@ -1,4 +1,4 @@
-"""``grade regrade TRANSCRIPT``: judge a kept run again, without running any student code."""
+"""``grade regrade PATH``: judge a kept run again, without running any student code: a transcript, or a whole class."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_output
+from grader.cli.options import Parser, add_course, add_isolation, add_output
 from grader.cli.show import Shown, course_options, prepare, show
 from grader.course import find_course, load_assignment
 from grader.errors import TranscriptError, UsageError
@@ -20,17 +20,32 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of ``grade regrade``."""
     made = Parser(
         prog="grade regrade",
-        description="Judge a transcript that --transcript kept, without running any student code.",
+        description="Judge a run that was kept with the course as it is now, without running any student code: "
+        "a file that --transcript wrote, or the output folder of grade batch.",
     )
-    made.add_argument("path", metavar="TRANSCRIPT", type=Path, help="a file that grade --transcript wrote")
+    made.add_argument(
+        "path", metavar="PATH", type=Path, help="a transcript, or the folder that grade batch wrote its results to"
+    )
+    made.add_argument(
+        "--rerun", metavar="STUDENT", action="append", default=[],
+        help="of a folder: run this attempt once more, with the inputs that it had",
+    )  # fmt: skip
+    made.add_argument("--jobs", metavar="N", type=int, default=None, help="of a folder: how many are judged at a time")
     add_output(made)
     add_course(made)
+    add_isolation(made, "of --rerun; auto is the best that this machine offers")
     return made
 
 
 def run(words: Sequence[str]) -> int:
-    """Judge a transcript; return the exit code."""
+    """Judge a transcript or a class; return the exit code."""
     options = parser().parse_args(words)
+    if options.path.is_dir():
+        from grader.cli.regrade_run import regrade_run
+
+        return regrade_run(options)
+    if options.rerun or options.jobs:
+        raise UsageError("--rerun and --jobs are of a whole run.", hint="Name the folder that grade batch wrote to.")
     if not options.path.is_file():
         raise UsageError(f"{options.path}: there is no such file.", hint="grade PATH --transcript FILE makes one.")
     transcript = read_transcript(options.path)

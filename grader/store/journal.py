@@ -186,6 +186,15 @@ class Journal:
         self._set_fact("facts", json.dumps(fields))
 
     @property
+    def unfinished(self) -> str:
+        """What was begun for the whole run and hasn't come to its end, or ``""``."""
+        return self._fact("unfinished") or ""
+
+    @unfinished.setter
+    def unfinished(self, what: str) -> None:
+        self._set_fact("unfinished", what)
+
+    @property
     def begun(self) -> bool:
         """Whether the facts are known."""
         return self._fact("facts") is not None

@@ -1,0 +1,134 @@
+"""Judging a run again: without student code, from what its transcripts keep; or running one attempt once more."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from grader.batch.decisions import decisions_of
+from grader.batch.executor import LocalExecutor
+from grader.batch.messages import Ready, Row
+from grader.batch.run import Run
+from grader.batch.start import judge_setup, setup_of
+from grader.errors import UsageError
+from grader.model._data import data
+from grader.run.isolation import Isolation
+from grader.store.journal import Entry, Facts, Journal
+
+__all__ = ["Change", "entry_called", "judge_again", "run_again"]
+
+SECONDS = 300.0
+
+
+@data
+class Change:
+    """What another judgement changed for one entry: criteria with points before and after, in hundredths.
+
+    Attributes:
+        criteria: Id, points before and after; only where they differ. A criterion that is new or gone has None.
+        same: The very bytes of the result are as before.
+    """
+
+    entry: Entry
+    before: Row | None
+    after: Row
+    criteria: tuple[tuple[str, int | None, int | None], ...]
+    same: bool
+
+
+def judge_again(
+    journal: Journal, entries: Sequence[Entry], rows: Mapping[int, Row], *, course: str | None, jobs: int
+) -> Iterator[Ready | Change]:
+    """Judge transcripts with the course as it is now; yield what the workers say of it, then each change.
+
+    When all entries that have a transcript were judged, the run is one of the course as it is now. Judging some of
+    them needs the course that the others were judged with.
+
+    Raises:
+        CourseError: If the course can't be used, or isn't the run's and only some entries are to be judged.
+    """
+    facts = journal.facts
+    whole = {entry.number for entry in entries} >= {number for number, row in rows.items() if row.status == "graded"}
+    setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest)
+    with _executor(jobs) as executor:
+        run = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal))
+        ready = run.introduce(jobs)
+        yield ready
+        if whole and ready.digest != facts.digest:
+            journal.unfinished = "judging it again with the changed course"
+        for row in run.judge(entries, rows):
+            yield _change({entry.number: entry for entry in entries}[row.number], rows.get(row.number), row)
+    if whole:
+        journal.facts = _facts_now(facts, ready, course)
+        journal.unfinished = ""
+
+
+def run_again(
+    journal: Journal, entries: Sequence[Entry], rows: Mapping[int, Row], *, isolation: Isolation, jobs: int
+) -> Iterator[Ready | Change]:
+    """Run attempts once more, with the inputs that they had; yield what the workers say, then each change."""
+    facts = journal.facts
+    setup = setup_of(
+        journal,
+        seed=facts.seed,
+        hidden=facts.hidden,
+        course=facts.course,
+        assignment=facts.assignment,
+        hints=facts.hints,
+        isolation=isolation,
+        digest=facts.digest,
+    )
+    with _executor(jobs) as executor:
+        run = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=False)
+        yield run.introduce(jobs)
+        for row in run.grade(entries, {}):
+            yield _change({entry.number: entry for entry in entries}[row.number], rows.get(row.number), row)
+
+
+def entry_called(entries: Sequence[Entry], name: str) -> Entry:
+    """Return the entry whose key, folder, learner or learner's id this is.
+
+    Raises:
+        UsageError: If there is none, or several.
+    """
+    keyed = [entry for entry in entries if name in (entry.attempt.key, entry.folder)]
+    found = keyed or [
+        entry
+        for entry in entries
+        if any(name == learner.name or name in dict(learner.ids).values() for learner in entry.attempt.learners)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"Nobody in this run is called '{name}'.", hint="Use a key as the summary shows it.")
+    keys = ", ".join(entry.attempt.key for entry in found[:5])
+    raise UsageError(f"Several attempts in this run are called '{name}'.", hint=f"Use one of the keys: {keys}.")
+
+
+@contextlib.contextmanager
+def _executor(jobs: int) -> Iterator[LocalExecutor]:
+    executor = LocalExecutor(jobs, seconds=SECONDS)
+    finished = False
+    try:
+        yield executor
+        finished = True
+    finally:
+        executor.shutdown(cancel_futures=not finished)
+
+
+def _change(entry: Entry, before: Row | None, after: Row) -> Change:
+    old = {name: cents for name, _, cents, _ in before.criteria} if before else {}
+    new = {name: cents for name, _, cents, _ in after.criteria}
+    differing = tuple((name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name))
+    return Change(
+        entry=entry,
+        before=before,
+        after=after,
+        criteria=differing,
+        same=before is not None and before.digest == after.digest and bool(after.digest),
+    )
+
+
+def _facts_now(facts: Facts, ready: Ready, course: str | None) -> Facts:
+    return replace(facts, course=course, version=ready.version, digest=ready.digest, max_cents=ready.max_cents)
