@@ -26,6 +26,7 @@ class Setup:
         out: Where a worker writes its results; ``""``: it sends them, since it may be on another machine.
         secrets: Files besides the solutions that student code must not be able to read.
         digest: Of the course, if another one must not be used.
+        versions: Of what judges, where a worker may have others; then it must not work.
     """
 
     isolation: Isolation
@@ -37,6 +38,7 @@ class Setup:
     secrets: tuple[str, ...] = ()
     hints: int = 3
     digest: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
 
 
 @data

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.batch.decisions import decisions_of
-from grader.batch.executor import LocalExecutor
+from grader.batch.engines import open_engine
 from grader.batch.messages import Ready, Row
 from grader.batch.run import Run
 from grader.batch.start import judge_setup, setup_of
@@ -17,8 +16,6 @@ from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Facts, Journal
 
 __all__ = ["Change", "entry_called", "judge_again", "run_again"]
-
-SECONDS = 300.0
 
 
 @data
@@ -51,8 +48,8 @@ def judge_again(
     facts = journal.facts
     whole = {entry.number for entry in entries} >= {number for number, row in rows.items() if row.status == "graded"}
     setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest)
-    with _executor(jobs) as executor:
-        run = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal))
+    with open_engine("local", jobs=jobs) as engine:
+        run = Run(journal, engine.executor, setup, most=2 * jobs, decisions=decisions_of(journal))
         ready = run.introduce(jobs)
         yield ready
         if whole and ready.digest != facts.digest:
@@ -79,8 +76,8 @@ def run_again(
         isolation=isolation,
         digest=facts.digest,
     )
-    with _executor(jobs) as executor:
-        run = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=False)
+    with open_engine("local", jobs=jobs) as engine:
+        run = Run(journal, engine.executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=False)
         yield run.introduce(jobs)
         for row in run.grade(entries, {}):
             yield _change({entry.number: entry for entry in entries}[row.number], rows.get(row.number), row)
@@ -104,17 +101,6 @@ def entry_called(entries: Sequence[Entry], name: str) -> Entry:
         raise UsageError(f"Nobody in this run is called '{name}'.", hint="Use a key as the summary shows it.")
     keys = ", ".join(entry.attempt.key for entry in found[:5])
     raise UsageError(f"Several attempts in this run are called '{name}'.", hint=f"Use one of the keys: {keys}.")
-
-
-@contextlib.contextmanager
-def _executor(jobs: int) -> Iterator[LocalExecutor]:
-    executor = LocalExecutor(jobs, seconds=SECONDS)
-    finished = False
-    try:
-        yield executor
-        finished = True
-    finally:
-        executor.shutdown(cancel_futures=not finished)
 
 
 def _change(entry: Entry, before: Row | None, after: Row) -> Change:

@@ -11,6 +11,7 @@ from grader.batch.messages import Ready, Row, Setup
 from grader.batch.run import load_row
 from grader.batch.seeds import run_key
 from grader.batch.work import REPORTS
+from grader.pipeline import judged_by
 from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Facts, Journal
 
@@ -41,6 +42,7 @@ def setup_of(
         secrets=(str(journal.path.resolve()),) if here else (),
         hints=hints,
         digest=digest,
+        versions=() if here else judged_by(),
     )
 
 

@@ -10,6 +10,7 @@ import atexit
 import base64
 import errno
 import hashlib
+import platform
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
 from grader.batch.seeds import secret_of, seed_of
 from grader.course import find_course, load_assignment
-from grader.errors import CourseError, GraderError, IsolationError, OutputError
+from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
 from grader.run.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def _worker_for(setup: bytes) -> _Worker:
 class _Worker:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
+        if setup.versions:
+            _same_versions(setup.versions)
         self._key, self._hidden = bytes.fromhex(setup.key), bytes.fromhex(setup.hidden)
         self._course = find_course(Path(setup.course) if setup.course is not None else None)
         self._backend: Backend | None = None
@@ -251,6 +254,20 @@ class _Worker:
             "fragment.html": fragment(view, self._course.template_dirs),
             "result.json": to_json(public, self._assignment, hints=self._setup.hints),
         }
+
+
+def _same_versions(wanted: tuple[tuple[str, str], ...]) -> None:
+    """Make sure that results have the same bytes wherever they are made. Raises EnvironmentFault."""
+    from grader.pipeline import judged_by
+
+    own = judged_by()
+    if own != wanted:
+        said = ", ".join(f"{name} {version}" for name, version in own)
+        needed = ", ".join(f"{name} {version}" for name, version in wanted)
+        raise EnvironmentFault(
+            f"A worker on {platform.node() or 'another machine'} has {said}.",
+            hint=f"Install what this machine has there: {needed}.",
+        )
 
 
 def _submission(main: File, companions: Sequence[File]) -> Submission:

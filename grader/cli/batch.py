@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from grader.batch.decisions import decisions_of
+from grader.batch.engines import ENGINES, open_engine
 from grader.batch.entries import entries_of, title_of
-from grader.batch.executor import LocalExecutor, default_jobs
+from grader.batch.executor import default_jobs
 from grader.batch.messages import Row
 from grader.batch.outputs import write_outputs
 from grader.batch.run import Run
@@ -33,8 +34,6 @@ from grader.store.journal import Entry, Facts, Journal
 __all__ = ["parser", "run"]
 
 MAX_JOBS = 256
-SECONDS = 300.0
-"""What a worker may take for one piece of work, above its course's own limit: only a grader that hangs needs it."""
 
 SOURCES = ("auto", "folder", "folders", "moodle", "canvas", "blackboard", "brightspace", "gradescope", "nbgrader")
 
@@ -75,6 +74,10 @@ def parser() -> argparse.ArgumentParser:
         "--jobs", metavar="N", type=_jobs, default=None,
         help="submissions graded at a time (default: as CPUs and memory allow)",
     )  # fmt: skip
+    made.add_argument(
+        "--engine", choices=ENGINES, default="local", help="where the work is done: here, or on a Dask cluster"
+    )
+    made.add_argument("--scheduler", metavar="ADDRESS", default="", help="of the Dask cluster, such as tcp://HOST:8786")
     made.add_argument("--no-share", action="store_true", help="run what several handed in alike for each of them")
     made.add_argument(
         "--seed", metavar="N", type=seed_number, default=None,
@@ -165,35 +168,42 @@ def _graded(
         hints=hints,
         isolation=options.isolation,
         digest=before.digest if before else "",
+        here=options.engine == "local",
     )
-    jobs = min(options.jobs or default_jobs(), max(1, len(entries)))
     output = Output(json_format=options.format == "json", total=len(every), done=len(every) - len(entries))
     tally, watch = Tally(), Stopwatch()
     rows = {number: row for number, row in done.items() if number not in {entry.number for entry in entries}}
     for row in rows.values():
         tally.add(row, title_of(every[row.number].attempt))
         output.earlier(row, every[row.number])
-    executor = LocalExecutor(jobs, seconds=SECONDS)
-    finished = False
+    decisions = decisions_of(journal)
+    jobs = min(options.jobs or default_jobs(), max(1, len(entries)))
     try:
-        work = Run(journal, executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=not options.no_share)
-        ready = work.introduce(jobs)
-        if before is None:
-            journal.facts = facts_of(
-                ready,
-                source=str(options.path),
-                kind=source.kind,
-                title=source.title,
-                seed=seed,
-                hidden=hidden,
-                course=course,
-                hints=hints,
+        with open_engine(options.engine, jobs=jobs, scheduler=options.scheduler) as engine:
+            work = Run(
+                journal,
+                engine.executor,
+                setup,
+                most=2 * engine.workers,
+                decisions=decisions,
+                share=not options.no_share,
             )
-        for row in _in_order(output.counted(work.grade(entries, rows)), entries):
-            tally.add(row, title_of(every[row.number].attempt))
-            watch.merge(row.profile)
-            output.row(row, every[row.number])
-        finished = True
+            ready = work.introduce(engine.workers)
+            if before is None:
+                journal.facts = facts_of(
+                    ready,
+                    source=str(options.path),
+                    kind=source.kind,
+                    title=source.title,
+                    seed=seed,
+                    hidden=hidden,
+                    course=course,
+                    hints=hints,
+                )
+            for row in _in_order(output.counted(work.grade(entries, rows)), entries):
+                tally.add(row, title_of(every[row.number].attempt))
+                watch.merge(row.profile)
+                output.row(row, every[row.number])
     except KeyboardInterrupt:
         _stopped(output, journal, options.path, "interrupted")
         return 130
@@ -201,8 +211,6 @@ def _graded(
         if output.done:
             _stopped(output, journal, options.path, "stopped")
         raise
-    finally:
-        executor.shutdown(cancel_futures=not finished)
     written = write_outputs(journal)
     output.end(tally, source, ready, written, out=journal.out, seed=seed)
     if options.profile:
