@@ -34,6 +34,7 @@ __all__ = ["parser", "run"]
 LINE = re.compile(
     r"\s*(?P<place>[\w./-]+)\s+(?P<seed>\d+)\s+(?P<head>[0-9a-f]{8,64})(?:(?:…|\.\.\.)(?P<tail>[0-9a-f]{4}))?\s*"
 )
+MAX_CALLS = 6
 MAX_SHOWN = 400
 MAX_ENTRIES = 24
 """Larger arrays are told by their shape."""
@@ -132,9 +133,15 @@ def _case(criterion: CriterionResult, name: str, transcript: Transcript, words: 
     for note in finding.notes:
         yield f"  {note.kind}: {shown(words.plain(note.text, note.params))}"
     outcomes = {outcome.call: outcome for outcome in transcript.outcomes}
-    for call in transcript.calls:
-        if call.id in finding.calls:
-            yield from _asked(call, outcomes.get(call.id))
+    # A check that names no call means all of its task's.
+    task = name.partition("/")[0]
+    calls = [call for call in transcript.calls if call.id in finding.calls] or [
+        call for call in transcript.calls if call.id.startswith(f"{task}/")
+    ]
+    for call in calls[:MAX_CALLS]:
+        yield from _asked(call, outcomes.get(call.id))
+    if len(calls) > MAX_CALLS:
+        yield f"  and {len(calls) - MAX_CALLS} more calls"
 
 
 def _asked(call: Call, outcome: Outcome | None) -> Iterator[str]:

@@ -1,0 +1,190 @@
+"""Judging a class again, overrides and appeals: from outside, on a run that is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.batch.course import write_course
+from tests.batch.test_resume import everything
+from tests.cli.shell import grade, one_sentence
+
+WORDS = {"a": "right", "b": "wrong", "c": "look", "d": "other"}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a course and a run of four submissions in it."""
+    root = tmp_path_factory.mktemp("graded")
+    write_course(root / "course")
+    (root / "hand-ins").mkdir()
+    for name, word in WORDS.items():
+        (root / "hand-ins" / f"{name}.py").write_text(f"def say():\n    return {word!r}\n", encoding="utf-8")
+    words = ("--course", root / "course", "--isolation", "process", "--out", root / "run", "--seed", 5)
+    assert grade("batch", root / "hand-ins", *words).returncode == 0
+    # Nothing of what was handed in is needed any more.
+    shutil.rmtree(root / "hand-ins")
+    return root
+
+
+@pytest.fixture
+def root(graded: Path, tmp_path: Path) -> Path:
+    """Return a copy that may be changed. The run knows its course by its place, which is the copy's by --course."""
+    return Path(shutil.copytree(graded, tmp_path / "root"))
+
+
+def change_checks(root: Path, old: str, new: str) -> None:
+    """Change the course."""
+    path = root / "course" / "reference" / "say" / "checks.py"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def result_of(root: Path, name: str) -> dict:
+    """Return the result of a submission."""
+    (path,) = (root / "run").glob(f"{name}-*/result.json")
+    read: dict = json.loads(path.read_text("utf-8"))
+    return read
+
+
+def test_the_same_rubric_gives_the_same_bytes(root: Path) -> None:
+    """All are judged, nothing changes, and no student code runs."""
+    before = everything(root / "run")
+    done = grade("regrade", root / "run", "--course", root / "course")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "4 judged, 0 with other points, 4 with the same bytes as before" in done.stdout
+    assert everything(root / "run") == before
+
+
+def test_a_changed_rubric(root: Path) -> None:
+    """Who changed, by how much, by which criterion; reports and results follow, once more gives the same."""
+    change_checks(root, '"right", "look"', '"right", "wrong", "look"')
+    done = grade("regrade", root / "run", "--course", root / "course")
+
+    assert done.returncode == 0
+    assert "b.py: 0 -> 10 (say/word 0 -> 10)" in done.stdout.splitlines()
+    assert "say/word: 1 changed" in done.stdout
+    assert "4 judged, 1 with other points" in done.stdout
+    assert result_of(root, "b")["score"] == 10
+    again = grade("regrade", root / "run", "--course", root / "course", "--format", "json")
+    assert [(item["key"], item["criteria"]) for item in json.loads(again.stdout)] == [
+        (f"{name}.py", []) for name in WORDS
+    ]
+    assert all(item["same_bytes"] for item in json.loads(again.stdout))
+
+
+def test_an_override_stays(root: Path) -> None:
+    """It is in the file, in result and report with its reason, and survives a changed rubric."""
+    words = ("override", root / "run", "b.py", "say/word", "7.5", "--reason", "Said it <aloud>.", "--by", "Ada")
+    done = grade(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "b.py: 0 -> 7.5 (say/word 0 -> 7.5)" in done.stdout
+    assert 'reason = "Said it <aloud>."' in (root / "run" / "overrides.toml").read_text("utf-8")
+
+    change_checks(root, '"look", "print"', '"look", "other", "print"')
+    regraded = grade("regrade", root / "run", "--course", root / "course")
+    assert "d.py: 0 -> 10" in regraded.stdout
+    result = result_of(root, "b")
+    assert result["score"] == 7.5
+    (adjustment,) = result["adjustments"]
+    assert adjustment == {
+        "kind": "override", "target": "say/word", "before": 0, "after": 7.5, "reason": "Said it <aloud>.", "by": "Ada",
+    }  # fmt: skip
+    assert result["tasks"][0]["criteria"][0]["status"] == "partial"
+    (report,) = (root / "run").glob("b-*/report.html")
+    assert "Said it &lt;aloud&gt;." in report.read_text("utf-8")
+
+    # By hand, the file is as good: full points make it right.
+    path = root / "run" / "overrides.toml"
+    path.write_text(path.read_text("utf-8").replace("7.5", "10"), encoding="utf-8")
+    assert "b.py: 7.5 -> 10" in grade("regrade", root / "run", "--course", root / "course").stdout
+    assert result_of(root, "b")["tasks"][0]["status"] == "passed"
+
+
+OVERRIDES = {
+    "nobody": (["nobody", "say/word", "1", "--reason", "x"], "Nobody"),
+    "no criterion": (["b.py", "say/words", "1", "--reason", "x"], "There is: say/word"),
+    "too many points": (["b.py", "say/word", "11", "--reason", "x"], "10 points"),
+    "negative": (["b.py", "say/word", "-1", "--reason", "x"], "number of points"),
+    "no number": (["b.py", "say/word", "many", "--reason", "x"], "number of points"),
+    "no reason": (["b.py", "say/word", "1"], "--reason"),
+    "an empty reason": (["b.py", "say/word", "1", "--reason", " "], "letters"),
+}
+
+
+@pytest.mark.parametrize("title", OVERRIDES)
+def test_an_override_that_can_t_be(title: str, graded: Path) -> None:
+    """One sentence, and nothing is written."""
+    words, said = OVERRIDES[title]
+    one_sentence(grade("override", graded / "run", *words), 2, said)
+    assert not (graded / "run" / "overrides.toml").exists()
+
+
+BROKEN = {
+    "not TOML": ("[[override", "can't be read"),
+    "another table": ("[other]\n", "something else"),
+    "no points": ('[[override]]\nstudent="b.py"\ncriterion="say/word"\nreason="x"\nby="y"\n', "override 1: 'points'"),
+    "no reason": ('[[override]]\nstudent="b.py"\ncriterion="say/word"\npoints=1\nby="y"\n', "override 1: 'reason'"),
+}
+
+
+@pytest.mark.parametrize("title", BROKEN)
+def test_overrides_that_are_broken_by_hand(title: str, root: Path) -> None:
+    """The sentence names the file and the entry, and no result changes."""
+    text, said = BROKEN[title]
+    (root / "run" / "overrides.toml").write_text(text, encoding="utf-8")
+    before = everything(root / "run")
+    one_sentence(grade("regrade", root / "run", "--course", root / "course"), 2, "overrides.toml", said)
+    assert everything(root / "run") == before
+
+
+def test_one_is_run_again(root: Path) -> None:
+    """--rerun runs what is kept, with the inputs that it had."""
+    before = everything(root / "run")
+    words = ("regrade", root / "run", "--rerun", "b.py", "--isolation", "process")
+    done = grade(*words)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 judged, 0 with other points, 1 with the same bytes as before" in done.stdout
+    assert everything(root / "run") == before
+
+
+def test_an_appeal_opens_the_case(root: Path) -> None:
+    """The last line of a report leads to what was asked, what came back and an instructor's report."""
+    (report,) = (root / "run").glob("b-*/report.html")
+    (line,) = re.findall(r"<code>(say/word \d+ [0-9a-f]+…[0-9a-f]+)</code>", report.read_text("utf-8"))
+    done = grade("appeal", line, "--run", root / "run", "--course", root / "course")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "b.py: b.py, 0 of 10" in done.stdout
+    assert "say/word: failed, 0 of 10" in done.stdout
+    assert "returned: 'wrong'" in done.stdout
+    (page,) = (root / "run" / ".grade" / "appeals").iterdir()
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    plain = line.replace("…", "...")
+    assert grade("appeal", plain, cwd=root / "run", before=None).stdout == done.stdout.replace(str(root / "run"), ".")
+
+
+@pytest.mark.parametrize(
+    "line, said", [("hello", "isn't such a line"), ("say/word 1 aaaaaaaa…bbbb", "No submission of the run")]
+)
+def test_an_appeal_that_fits_nothing(line: str, said: str, graded: Path) -> None:
+    """One sentence."""
+    one_sentence(grade("appeal", line, "--run", graded / "run"), 2, said)
+
+
+def test_a_run_that_is_none(tmp_path: Path) -> None:
+    """A folder without a run is wrong usage, for each command."""
+    for words in (
+        ("regrade", tmp_path),
+        ("override", tmp_path, "a", "b/c", "1", "--reason", "x"),
+        ("name-group", tmp_path, "ab", "x"),
+        ("appeal", "a/b 1 aaaaaaaa…bbbb", "--run", tmp_path),
+    ):
+        one_sentence(grade(*words), 2, "no run in")
