@@ -1,0 +1,1 @@
+"""Files of learning management systems: what learners handed in, and what goes back."""

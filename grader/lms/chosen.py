@@ -1,0 +1,54 @@
+"""Which of an attempt's files is the submission, as far as names tell."""
+
+from __future__ import annotations
+
+import re
+
+from grader.lms.junk import is_gradable, is_junk
+from grader.lms.tree import nfc
+from grader.model.attempt import Attempt, HandedFile
+
+__all__ = ["candidates"]
+
+_COPY = re.compile(r"(?:-[0-9]+| ?\([0-9]+\))(?=\.[^.]+\Z)")
+"""What Canvas puts behind the name of a file that is handed in again, and what browsers put behind downloads."""
+
+
+def candidates(attempt: Attempt, expected: tuple[str, ...]) -> tuple[HandedFile, ...]:
+    """Return the files that may be the submission, the likeliest first.
+
+    One file: it is the submission. Several: names don't decide, so somebody has to look which functions each defines.
+    None: there is no .py or .ipynb file.
+
+    Args:
+        attempt: What was handed in.
+        expected: Names that a submission should have, such as those of the starter files, the likeliest first.
+            Capitals, the Unicode form and a number that Canvas or a browser added make no difference.
+    """
+    files = [file for file in attempt.files if is_gradable(file.name) and not is_junk(file.name)]
+    if len(files) < 2:
+        return tuple(files)
+    wanted = {_plain(name): place for place, name in reversed(list(enumerate(expected)))}
+    named = [file for file in files if _base(file) in wanted]
+    if not named:
+        named = [file for file in files if _COPY.sub("", _base(file)) in wanted]
+    if not named:
+        return tuple(sorted(files, key=lambda file: (_depth(file), _plain(file.name), file.name)))
+    top = min(map(_depth, named))
+    # A copy in a folder further down is an older one, or a backup.
+    named = [file for file in named if _depth(file) == top]
+    return tuple(sorted(named, key=lambda file: (wanted[_COPY.sub("", _base(file))]
+                                                 if _base(file) not in wanted else wanted[_base(file)],
+                                                 _plain(file.name), file.name)))  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    return nfc(name).casefold()
+
+
+def _base(file: HandedFile) -> str:
+    return _plain(file.name.rpartition("/")[2])
+
+
+def _depth(file: HandedFile) -> int:
+    return file.name.count("/")
