@@ -136,6 +136,8 @@ class _Gathering:
         if not names:
             return "no file was handed in", []
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        if any(map(is_gradable, names)):
+            return f"only hidden files were handed in: {', '.join(map(quoted, names[:3]))}{more}", []
         return f"no .py or .ipynb file was handed in, only {', '.join(map(quoted, names[:3]))}{more}", []
 
 
