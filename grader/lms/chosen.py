@@ -28,18 +28,17 @@ def candidates(attempt: Attempt, expected: tuple[str, ...]) -> tuple[HandedFile,
     files = [file for file in attempt.files if is_gradable(file.name) and not is_junk(file.name)]
     if len(files) < 2:
         return tuple(files)
-    wanted = {_plain(name): place for place, name in reversed(list(enumerate(expected)))}
-    named = [file for file in files if _base(file) in wanted]
+    places = {_plain(name): place for place, name in reversed(list(enumerate(expected)))}
+    named = [(places[_base(file)], file) for file in files if _base(file) in places]
     if not named:
-        named = [file for file in files if _COPY.sub("", _base(file)) in wanted]
+        stripped = [(_COPY.sub("", _base(file)), file) for file in files]
+        named = [(places[base], file) for base, file in stripped if base in places]
     if not named:
         return tuple(sorted(files, key=lambda file: (_depth(file), _plain(file.name), file.name)))
-    top = min(map(_depth, named))
     # A copy in a folder further down is an older one, or a backup.
-    named = [file for file in named if _depth(file) == top]
-    return tuple(sorted(named, key=lambda file: (wanted[_COPY.sub("", _base(file))]
-                                                 if _base(file) not in wanted else wanted[_base(file)],
-                                                 _plain(file.name), file.name)))  # fmt: skip
+    top = min(_depth(file) for _, file in named)
+    named = [(place, file) for place, file in named if _depth(file) == top]
+    return tuple(file for _, file in sorted(named, key=lambda item: (item[0], _plain(item[1].name), item[1].name)))
 
 
 def _plain(name: str) -> str:

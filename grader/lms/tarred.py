@@ -27,6 +27,7 @@ __all__ = ["TarTree"]
 MAX_BYTES = 4 << 30
 """All that may come out of one, with what is skipped."""
 
+_BLOCK = 512
 _MAX_PIECE = 1 << 24
 
 _BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
@@ -78,6 +79,10 @@ class TarTree:
                             hint="Unpack it, and name the folder with what was handed in.",
                         )
                     self._take(archive, member, shelf)
+                # tarfile takes a header that it can't read for the end. The true end is a block of zeros.
+                file.seek(archive.offset)
+                if file.read(_BLOCK) != bytes(_BLOCK):
+                    raise EOFError
         except _BROKEN as error:
             raise ArchiveError(
                 f"{quoted(path.name)} is not a whole tar archive: it was cut short or damaged on its way.",

@@ -9,6 +9,7 @@ import struct
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -315,6 +316,25 @@ def test_tar_is_not_trusted_either(tmp_path: Path) -> None:
     }  # fmt: skip
     assert len(source.others) == 2
     assert inside(tmp_path) == set()
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+@pytest.mark.parametrize("part", [0.2, 0.4, 0.6, 0.8, 0.95])
+def test_tar_cut_short(mode: Literal["w", "w:gz"], part: float, tmp_path: Path) -> None:
+    """What the end is missing isn't a smaller class."""
+    path = tmp_path / "got.tar"
+    with tarfile.open(path, mode, format=tarfile.USTAR_FORMAT) as archive:
+        for name in ("ann", "ben", "cy", "dee"):
+            info = tarfile.TarInfo(f"{name}/a.py")
+            info.size = 2000
+            archive.addfile(info, io.BytesIO(os.urandom(2000)))
+        # Without the blocks that fill a record, so that each cut takes something.
+        end = archive.offset + 1024
+    raw = path.read_bytes()
+    end = end if mode == "w" else len(raw)
+    path.write_bytes(raw[: int(part * end) // 512 * 512])
+    with pytest.raises(ArchiveError, match="not a whole tar"):
+        read_source(path, tmp_path / "into")
 
 
 def test_tar_with_a_huge_header(tmp_path: Path) -> None:

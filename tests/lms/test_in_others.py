@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tarfile
 from pathlib import Path
 
@@ -183,6 +184,13 @@ def test_gradescope_no_sheet(sheet: bytes, tmp_path: Path) -> None:
     """What is no such sheet is one sentence."""
     with pytest.raises(ArchiveError, match=r"^submission_metadata.yml can't be read: "):
         read(tmp_path, export() | {"assignment_5_export/submission_metadata.yml": sheet})
+
+
+def test_gradescope_without_pyyaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyYAML belongs to an extra, and where it is missing the message says which."""
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ArchiveError, match=r"needs the package PyYAML\..*\[lms\]"):
+        read(tmp_path, export())
 
 
 # ---------------------------------------------------------------- nbgrader
