@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.errors import UsageError
 from grader.intake.reader import read_capped
-from grader.lms.sources import candidates
+from grader.lms.chosen import candidates
 from grader.model.attempt import Attempt, HandedFile
 from grader.store.journal import Entry, Journal, Kept
 

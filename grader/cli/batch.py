@@ -26,7 +26,7 @@ from grader.cli.batch_output import Output, shown
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
-from grader.lms.sources import Source, read_source
+from grader.lms.sources import KINDS, Source, read_source
 from grader.run.removal import remove_tree
 from grader.run.stopwatch import Stopwatch, table
 from grader.store.journal import Entry, Facts, Journal
@@ -34,8 +34,6 @@ from grader.store.journal import Entry, Facts, Journal
 __all__ = ["parser", "run"]
 
 MAX_JOBS = 256
-
-SOURCES = ("auto", "folder", "folders", "moodle", "canvas", "blackboard", "brightspace", "gradescope", "nbgrader")
 
 DESCRIPTION = """\
 Grade all that a folder, or the archive that an LMS gave, holds. Each one's report.html, fragment.html and result.json
@@ -58,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("path", metavar="PATH", type=Path, help="a folder, or the archive that the LMS gave")
     made.add_argument(
-        "--from", dest="source", choices=SOURCES, default="auto", help="what PATH is (default: seen by itself)"
+        "--from", dest="source", choices=("auto", *KINDS), default="auto", help="what PATH is (default: seen by itself)"
     )
     made.add_argument(
         "--out", metavar="DIR", type=Path, help="where the results go (default: <PATH>-reports, beside it)"
@@ -108,7 +106,7 @@ def run(words: Sequence[str]) -> int:
     assignment = choose_assignment(course, options.assignment)
     with Journal(out, new=not options.resume) as journal:
         before = _before(journal, options, assignment)
-        source = _planned(journal, options, expected_names(course.handout(assignment)))
+        source = _planned(journal, options, assignment, expected_names(course.handout(assignment)))
         return _graded(journal, options, source, before, assignment, began)
 
 
@@ -134,14 +132,16 @@ def _before(journal: Journal, options: argparse.Namespace, assignment: str) -> F
     return facts
 
 
-def _planned(journal: Journal, options: argparse.Namespace, expected: tuple[str, ...]) -> Source:
+def _planned(
+    journal: Journal, options: argparse.Namespace, assignment: str, expected: tuple[str, ...]
+) -> Source:
     """Read the source into the journal; what was unpacked for it goes away again."""
     try:
         into = Path(tempfile.mkdtemp(prefix="incoming-", dir=journal.root))
     except OSError as error:
         raise OutputError(f"{journal.root} can't be written ({error.strerror or error}).") from error
     try:
-        source = read_source(options.path, into, kind=options.source)
+        source = read_source(options.path, into, kind=options.source, assignment=assignment)
         picks = dict(options.pick)
         journal.plan(entries_of(source.attempts, journal, flat=source.kind == "folder", expected=expected, picks=picks))
     finally:

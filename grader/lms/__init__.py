@@ -1,1 +1,1 @@
-"""Files of learning management systems: what they hand over, and what they want back."""
+"""Files of learning management systems: what learners handed in, and what goes back."""
