@@ -74,6 +74,8 @@ def title_of(attempt: Attempt) -> str:
     names = ", ".join(learner.name for learner in attempt.learners if learner.name)
     if not names:
         return attempt.key
+    if attempt.key.startswith(f"{names}."):
+        return attempt.key  # a file of a plain folder, which is its learner's name
     return names if attempt.key in names else f"{names} ({attempt.key})"
 
 

@@ -132,9 +132,7 @@ def _before(journal: Journal, options: argparse.Namespace, assignment: str) -> F
     return facts
 
 
-def _planned(
-    journal: Journal, options: argparse.Namespace, assignment: str, expected: tuple[str, ...]
-) -> Source:
+def _planned(journal: Journal, options: argparse.Namespace, assignment: str, expected: tuple[str, ...]) -> Source:
     """Read the source into the journal; what was unpacked for it goes away again."""
     try:
         into = Path(tempfile.mkdtemp(prefix="incoming-", dir=journal.root))

@@ -25,9 +25,12 @@ __all__ = ["parser", "run"]
 
 USAGE = (
     "grade [OPTIONS] PATH",
-    "grade batch DIR",
+    "grade batch PATH",
     "grade start [DIR]",
-    "grade regrade TRANSCRIPT",
+    "grade regrade PATH",
+    "grade override RUN STUDENT CRITERION POINTS",
+    "grade name-group RUN GROUP SENTENCE",
+    "grade appeal LINE",
     "grade check-course [DIR]",
     "grade doctor",
 )
@@ -37,7 +40,7 @@ examples:
   grade submission.ipynb --open        grade a notebook and open the report
   grade submission.py --seed 2340      the same random inputs again
   grade submission.py --out feedback   report.html, fragment.html, result.json
-  grade batch hand-ins                 grade every file of a folder
+  grade batch hw1.zip                  grade a class, as the LMS gave it
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
   grade check-course my-course         prove that a course's checks are good

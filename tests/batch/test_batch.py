@@ -175,7 +175,7 @@ USAGE = {
     "no folder": (["batch"], 2, "PATH"),
     "no such folder": (["batch", "nowhere"], 2, "no file or folder"),
     "a file": (["batch", "hand-ins/a.py"], 2, "is a file"),
-    "nothing to grade": (["batch", "."], 2, "no .py or .ipynb"),
+    "nothing to grade": (["batch", "empty"], 2, "no .py or .ipynb"),
     "no jobs": (["batch", "hand-ins", "--jobs", "0"], 2, "number of jobs"),
     "no such course": (["batch", "hand-ins", "--course", "nowhere"], 2, "nowhere"),
     "no course": (["batch", "hand-ins", "--course", "hand-ins", "--isolation", "process"], 3, "isn't a course"),
@@ -187,6 +187,7 @@ USAGE = {
 def test_what_can_t_be_done_is_one_sentence(title: str, hand_ins: Path) -> None:
     """Wrong usage, an unusable course and an output that can't be written have their exit codes."""
     words, code, said = USAGE[title]
+    (hand_ins.parent / "empty").mkdir()
 
     one_sentence(grade(*words, cwd=hand_ins.parent), code, said)
 
