@@ -125,7 +125,7 @@ def _verdict(
     for item in finding.evidence if not right else ():
         view = evidence_view(item, words)
         if isinstance(view, ComparisonView):
-            said += view.sentence
+            said += view.sentence[:1]  # the rest speaks of the tables below it
     remarks = tuple(paragraph for remark in shown.remarks for paragraph in remark)
     if not right and not said and not criterion.hidden and criterion.status is not Status.BLOCKED:
         said = seen.message
