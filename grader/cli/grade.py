@@ -28,6 +28,7 @@ USAGE = (
     "grade batch DIR",
     "grade start [DIR]",
     "grade regrade TRANSCRIPT",
+    "grade export --to WHAT",
     "grade check-course [DIR]",
     "grade doctor",
 )
@@ -40,6 +41,7 @@ examples:
   grade batch hand-ins                 grade every file of a folder
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
+  grade export --to gradescope-autograder   make an autograder.zip
   grade check-course my-course         prove that a course's checks are good
   grade doctor                         how this machine can keep code apart
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "batch": "grader.cli.batch",
     "start": "grader.cli.start",
     "regrade": "grader.cli.regrade",
+    "export": "grader.cli.export",
     "check-course": "grader.cli.check_course",
     "doctor": "grader.cli.doctor",
 }
