@@ -22,9 +22,7 @@ from grader.store.files import make_folder, write_file
 __all__ = ["main"]
 
 MAX_METADATA = 16 << 20
-OUR_FAULT = (
-    "The autograder failed. This is not your fault, and you lose no points by it. Please tell your instructor."
-)
+OUR_FAULT = "The autograder failed. This is not your fault, and you lose no points by it. Please tell your instructor."
 
 
 def main(words: Sequence[str]) -> int:
@@ -87,9 +85,7 @@ def _graded(course: Course, settings: dict[str, Any], path: Path) -> tuple[Resul
         return result, assignment, backend.name
 
 
-def _document(
-    result: Result, assignment: Assignment, course: Course, hints: int, isolation: str, began: float
-) -> str:
+def _document(result: Result, assignment: Assignment, course: Course, hints: int, isolation: str, began: float) -> str:
     from grader.render.html import fragment
     from grader.render.platforms.told import tell
 

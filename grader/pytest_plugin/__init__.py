@@ -1,11 +1,12 @@
 """``pytest --submission FILE``: a plugin of pytest that grades a file, one test item a criterion.
 
 pytest loads this module in every run of whoever has us installed, so it imports nothing, and without
-``--submission`` on the command line it adds no option and does nothing.
+``--submission`` on the command line it adds no option, does nothing, and leaves no module behind.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ OPTION = "--submission"
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add our options, if the first of them was typed: another project's conftest.py may have some of their names."""
     if not _asked(pluginmanager):
+        _leave()
         return
     group = parser.getgroup("submission", "grading a submission")
     group.addoption(OPTION, metavar="FILE", help="grade this .py or .ipynb file: one test a criterion")
@@ -46,6 +48,18 @@ def pytest_configure(config: pytest.Config) -> None:
         from grader.pytest_plugin.plugin import Plugin
 
         config.pluginmanager.register(Plugin(config), "numgrade-submission")
+
+
+def _leave() -> None:
+    """Take the two modules that pytest loaded away again, unless somebody else uses them.
+
+    Whoever tests a package `grader` of their own, or a checkout of ours, means that one: it would be found in
+    ``sys.modules`` before it is looked for.
+    """
+    loaded = {name for name in sys.modules if name == "grader" or name.startswith("grader.")}
+    if loaded == {"grader", __name__}:
+        for name in loaded:
+            del sys.modules[name]
 
 
 def _asked(pluginmanager: pytest.PytestPluginManager) -> bool:

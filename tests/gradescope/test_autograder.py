@@ -160,7 +160,11 @@ def test_the_scripts_are_valid_and_name_no_host() -> None:
 
 @pytest.mark.parametrize(
     "name, source, score",
-    [("submission.py", "right.py", 100), ("submission.ipynb", "with_mistake.ipynb", 85), ("my work.py", "right.py", 100)],
+    [
+        ("submission.py", "right.py", 100),
+        ("submission.ipynb", "with_mistake.ipynb", 85),
+        ("my work.py", "right.py", 100),
+    ],
     ids=["right", "notebook", "other_name"],
 )
 def test_a_submission_is_graded(autograder: Path, name: str, source: str, score: int) -> None:
@@ -182,7 +186,7 @@ def test_a_submission_is_graded(autograder: Path, name: str, source: str, score:
 def test_the_file_is_found_by_its_name(autograder: Path) -> None:
     """Among the files of a repository, the one with the handout's name counts, and what it imports is there."""
     text = example("right.py").decode() + "\nimport helper\nassert helper.WORD == 'hello'\n"
-    files = {
+    files: dict[str, str | bytes] = {
         "repo/submission.py": text,
         "repo/helper.py": "WORD = 'hello'\n",
         "repo/tests/test_it.py": "raise SystemExit\n",
@@ -230,10 +234,10 @@ def test_links_are_not_followed(autograder: Path, tmp_path: Path) -> None:
 ATTACK = """
 import glob, json, os
 BEST = json.dumps({{"score": 1000, "output": "mine"}})
-for place in ("{root}/results/results.json", "results.json", "../results/results.json", "/autograder/results/results.json"):
+for place in ("{root}/results", ".", "../results", "/autograder/results"):
     try:
-        os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-        open(place, "w").write(BEST)
+        os.makedirs(place, exist_ok=True)
+        open(place + "/results.json", "w").write(BEST)
     except OSError:
         pass
 try:

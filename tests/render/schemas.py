@@ -99,5 +99,3 @@ def refuse(constant: str) -> None:
 def strict(text: str) -> Any:
     """Read JSON as a parser does that takes nothing else; its UTF-8 is valid too."""
     return json.loads(text.encode(), parse_constant=refuse)
-
-

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any
 
 import jsonschema
 import pytest
@@ -22,11 +21,12 @@ from grader.render.platforms.gradescope import MAX_BYTES as GRADESCOPE_BYTES
 from grader.render.platforms.gradescope import gradescope_failure, gradescope_refusal
 from grader.render.platforms.prairielearn import MAX_BYTES as PRAIRIELEARN_BYTES
 from tests.render.course import assignment
-from tests.render.schemas import GRADED, GRADESCOPE, PRAIRIELEARN, strict
 from tests.render.samples import HOSTILE, SAMPLES, failing, finding, full_marks, not_graded, one_mistake
+from tests.render.schemas import GRADED, GRADESCOPE, PRAIRIELEARN, strict
 
 NAMES = sorted(SAMPLES)
 KINDS = sorted(WRITERS)
+
 
 def told(result: Result, hints: int = 0) -> Told:
     """Tell a result of the small course."""
