@@ -31,6 +31,7 @@ USAGE = (
     "grade override RUN STUDENT CRITERION POINTS",
     "grade name-group RUN GROUP SENTENCE",
     "grade appeal LINE",
+    "grade export [RUN] --to WHAT",
     "grade check-course [DIR]",
     "grade doctor",
 )
@@ -43,6 +44,7 @@ examples:
   grade batch hw1.zip                  grade a class, as the LMS gave it
   grade start my-work                  write the assignment's starter files
   grade regrade run.transcript         judge a kept run, without running code
+  grade export --to gradescope-autograder   make an autograder.zip
   grade check-course my-course         prove that a course's checks are good
   grade doctor                         how this machine can keep code apart
 

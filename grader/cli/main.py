@@ -22,6 +22,7 @@ COMMANDS = {
     "override": "grader.cli.override",
     "name-group": "grader.cli.name_group",
     "appeal": "grader.cli.appeal",
+    "export": "grader.cli.export",
     "check-course": "grader.cli.check_course",
     "doctor": "grader.cli.doctor",
 }

@@ -8,9 +8,20 @@ from typing import NoReturn
 
 from grader.errors import UsageError
 
-__all__ = ["Parser", "add_course", "add_isolation", "add_output", "add_profile", "seed_number", "user_name"]
+__all__ = [
+    "PLATFORMS",
+    "Parser",
+    "add_course",
+    "add_isolation",
+    "add_output",
+    "add_profile",
+    "seed_number",
+    "user_name",
+]
 
 MAX_SEED = 1 << 53
+PLATFORMS = ("gradescope", "prairielearn", "autolab", "github")
+"""The keys of ``grader.render.platforms.WRITERS``, which need not be loaded to know them."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,7 +72,12 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write report.html, fragment.html and result.json there; otherwise <name>-report.html beside the file",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", *PLATFORMS),
+        default="text",
+        help="what is printed (default: text); the name of a grading platform prints what that platform reads",
+    )
     parser.add_argument(
         "--hints", metavar="N", type=int, choices=range(4), default=None,
         help="show hints up to this level: 0 none, 1 where to look, 2 the idea, 3 the line",

@@ -80,6 +80,10 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
             path=str(shown.path),
             options=shown.options,
         )
+    elif shown.format != "json":
+        from grader.render.platforms import WRITERS, tell
+
+        text = WRITERS[shown.format](tell(result, assignment, hints=shown.hints or 0))
     unprinted: OSError | None = None
     try:
         _print(text.rstrip("\n"))

@@ -11,7 +11,7 @@ from grader.model import Array, Chart, Comparison, CriterionResult, Evidence, No
 from grader.render import clean
 from grader.render.figures import block_of
 from grader.render.task_view import hints_of, knock_on_of, message_of
-from grader.render.words import Paragraph, Rich, Words, bare
+from grader.render.words import Words, bare, marked
 
 if TYPE_CHECKING:  # it would load NumPy
     from grader.core.assignment import Assignment
@@ -77,20 +77,11 @@ def _strict(value: Json) -> Json:
             return value
 
 
-def _text(rich: Rich) -> str:
-    """Return words with their marks: code in backticks, a blank line between paragraphs."""
-    return "\n\n".join(_marked(paragraph) for paragraph in rich)
-
-
-def _marked(paragraph: Paragraph) -> str:
-    return "".join(f"`{span.text}`" if span.code else span.text for span in paragraph.spans)
-
-
 def _notes(notes: Sequence[Note], words: Words) -> list[Json]:
     return [
         {
             "text": note.text,
-            "message": _text(words.rich(note.text, note.params)),
+            "message": marked(words.rich(note.text, note.params)),
             "kind": note.kind,
             "audience": note.audience,
         }
@@ -108,7 +99,7 @@ def _task(task: TaskResult, assignment: Assignment, words: Words, hints: int) ->
         "status": str(task.status),
         "score": _points(task.cents),
         "max_score": _points(task.max_cents),
-        "message": _text(words.rich(task.text, task.params)),
+        "message": marked(words.rich(task.text, task.params)),
         "notes": _notes(notes, words),
         "criteria": [_criterion(criterion, task, assignment, words, hints) for criterion in task.criteria],
         "misconceptions": [
@@ -130,10 +121,10 @@ def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignm
         "status": str(criterion.status),
         "score": _points(criterion.cents),
         "max_score": _points(criterion.max_cents),
-        "message": _text(message_of(finding, words)),
-        "hints": [_text(hint.text) for hint in hints_of(finding, words, hints)],
+        "message": marked(message_of(finding, words)),
+        "hints": [marked(hint.text) for hint in hints_of(finding, words, hints)],
         "hidden": criterion.hidden,
-        "knock_on": _text(knock_on_of(finding, assignment, words)) if finding.knock_on else "",
+        "knock_on": marked(knock_on_of(finding, assignment, words)) if finding.knock_on else "",
         "review": any(note.kind == "review" for note in finding.notes),
         "evidence": [_evidence(item, words) for item in finding.evidence],
     }

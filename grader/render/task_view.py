@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from grader.model import CriterionResult, Finding, Note, Status, Table, Task, TaskResult
+from grader.model import CriterionResult, Finding, Note, Params, Status, Table, Task, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import EvidenceView, evidence_view
@@ -21,9 +21,12 @@ __all__ = [
     "HintView",
     "StatusView",
     "TaskView",
+    "advice",
+    "cause_of",
     "hints_of",
     "knock_on_of",
     "message_of",
+    "next_of",
     "notes_of",
     "task_view",
 ]
@@ -210,7 +213,21 @@ def message_of(finding: Finding, words: Words) -> Rich:
     return text
 
 
-def _cause(finding: Finding, message: Rich, words: Words) -> Rich:
+def next_of(finding: Finding, words: Words) -> Rich:
+    """Say what to do about a finding: its text's own advice, else that of its one misconception."""
+    keys = [finding.text]
+    if len(finding.misconceptions) == 1:
+        keys.append(f"misconception.{finding.misconceptions[0]}")
+    found = (advice(key, finding.params, words) for key in keys)
+    return next((text for text in found if text), ())
+
+
+def advice(key: str, params: Params, words: Words) -> Rich:
+    """Return the next step that belongs to a text; nothing if it has none."""
+    return words.rich(f"{key}.next", params) or words.rich(f"{key.removesuffix('.text')}.next", params)
+
+
+def cause_of(finding: Finding, message: Rich, words: Words) -> Rich:
     """Name the misconception, unless the message is its text already, or several explain the same numbers."""
     if len(finding.misconceptions) != 1:
         return ()
@@ -259,7 +276,7 @@ def _findings(
     for number, criterion in enumerate(wrong):
         finding = criterion.finding
         message, shown = message_of(finding, words), hints_of(finding, words, hints)
-        cause = _cause(finding, message, words)
+        cause = cause_of(finding, message, words)
         leads = number == 0 and message == lead
         view = FindingView(
             title=() if leads else inline(words.titled(f"{task.id}.{criterion.id}.title", criterion.id)),

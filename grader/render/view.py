@@ -10,7 +10,17 @@ from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import CellView, Grid, GridRow
 from grader.render.figures import points
-from grader.render.task_view import CriterionView, FindingView, HintView, StatusView, TaskView, notes_of, task_view
+from grader.render.task_view import (
+    CriterionView,
+    FindingView,
+    HintView,
+    StatusView,
+    TaskView,
+    advice,
+    next_of,
+    notes_of,
+    task_view,
+)
 from grader.render.words import Rich, Span, Words, bare
 
 if TYPE_CHECKING:  # it would load NumPy
@@ -182,16 +192,9 @@ def _next(focus: TaskResult | None, graded: bool, words: Words) -> Rich:
         return () if graded else words.own("page.not_graded_next")
     wrong = [c for c in focus.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
     wrong.sort(key=lambda criterion: not criterion.core)
-    sources: list[tuple[str, Params]] = []
-    for finding in (criterion.finding for criterion in wrong):
-        sources.append((finding.text, finding.params))
-        if len(finding.misconceptions) == 1:
-            sources.append((f"misconception.{finding.misconceptions[0]}", finding.params))
-    sources.append((focus.text, focus.params))
-    for key, params in sources:
-        found = words.rich(f"{key}.next", params) or words.rich(f"{key.removesuffix('.text')}.next", params)
-        if found:
-            return found
+    steps = [*(next_of(criterion.finding, words) for criterion in wrong), advice(focus.text, focus.params, words)]
+    if any(steps):
+        return next(filter(None, steps))
     key = "page.next_start" if focus.status is Status.MISSING else "page.next_task"
     return words.own(key, (("function", focus.function),))
 

@@ -14,7 +14,7 @@ from grader.model import Params
 from grader.model._data import data
 from grader.render import clean
 
-__all__ = ["Paragraph", "Rich", "Span", "Words", "bare", "inline", "spans_of"]
+__all__ = ["Paragraph", "Rich", "Span", "Words", "bare", "inline", "marked", "spans_of"]
 
 
 @data
@@ -43,6 +43,13 @@ Rich = tuple[Paragraph, ...]
 def bare(rich: Rich) -> str:
     """Return the words alone, as one line."""
     return " ".join("".join(span.text for span in paragraph.spans) for paragraph in rich)
+
+
+def marked(rich: Rich) -> str:
+    """Return the words with their marks: code in backticks, a blank line between paragraphs."""
+    return "\n\n".join(
+        "".join(f"`{span.text}`" if span.code else span.text for span in paragraph.spans) for paragraph in rich
+    )
 
 
 def inline(rich: Rich) -> tuple[Span, ...]:

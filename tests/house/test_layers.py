@@ -17,8 +17,8 @@ COLUMNS: tuple[frozenset[str], ...] = (
     frozenset({"api"}),
     frozenset({"course", "intake", "run", "render", "lms", "store"}),
     frozenset({"pipeline"}),
-    frozenset({"batch", "checkcourse"}),
-    frozenset({"cli", "web"}),
+    frozenset({"batch", "checkcourse", "gradescope"}),
+    frozenset({"cli", "web", "pytest_plugin"}),
     frozenset({"__main__"}),
 )
 """Each room may import what stands to its left; rooms of one column don't import each other."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import subprocess
 import sys
 import tarfile
@@ -11,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import grader
+from grader.gradescope import build_autograder
 
 FOLDERS = ("exercises", "reference", "reports")
 
@@ -109,6 +112,44 @@ def test_the_wheel_grades(built: Path, tmp_path: Path, root: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "100 of 100 points" in done.stdout
     assert (tmp_path / "right-report.html").stat().st_size > 1_000
+
+
+def test_the_wheel_makes_the_same_autograder(built: Path, tmp_path: Path) -> None:
+    """An installation makes the archive that a checkout makes, to the byte."""
+    (path,) = built.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "site")
+    command = [sys.executable, "-m", "grader", "export", "--to", "gradescope-autograder", "--out", "../made.zip"]
+    done = subprocess.run(
+        command, cwd=tmp_path / "site", capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    with zipfile.ZipFile(tmp_path / "made.zip") as made, zipfile.ZipFile(io.BytesIO(build_autograder())) as ours:
+        assert made.namelist() == ours.namelist()
+        assert [name for name in ours.namelist() if made.read(name) != ours.read(name)] == []
+    assert (tmp_path / "made.zip").read_bytes() == build_autograder()
+
+
+def test_the_wheel_brings_the_plugin(built: Path, tmp_path: Path, root: Path) -> None:
+    """Pytest finds ``--submission`` by the wheel's entry point."""
+    (path,) = built.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "site")
+    (tmp_path / "alone").mkdir()
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "--submission", str(root / "examples" / "right.py")]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path / "alone",
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "100 of 100 points" in done.stdout
 
 
 def test_the_sdist_has_all_for_the_tests(built: Path) -> None:
