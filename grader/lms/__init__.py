@@ -1,0 +1,1 @@
+"""Learning platforms: one module for each one's files, names and archives in, grades and feedback out."""
