@@ -312,6 +312,43 @@ def test_teams_go_by_the_group_s_name(tmp_path: Path) -> None:
     assert "Green Team" in filled.unplaced[0]
 
 
+def with_column(content: bytes, header: str, cells: list[str]) -> bytes:
+    """Put a column after the status."""
+    rows = table(content)
+    at = next(index for index, text in enumerate(rows[0]) if text == "Status") + 1
+    out = io.StringIO(newline="")
+    for row, text in zip(rows, [header, *cells], strict=True):
+        row.insert(at, text)
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("language", ["English", "German"])
+def test_a_marker_s_name_is_no_group(tmp_path: Path, language: str) -> None:
+    """A learner without a row, whose namesake marks others, doesn't give them their grade."""
+    content = HW1 if language == "English" else GERMAN.encode()
+    header = {"English": "Marker", "German": "Bewerter/in"}[language]
+    sheet = with_column(content, header, ["John Smith"] * (len(table(content)) - 1))
+    ours = [grade(tmp_path, "Alice Example", number="6"), grade(tmp_path, "John Smith", number="99")]
+    filled = fill_worksheet(sheet, book(*ours))
+
+    assert [row[0][-1] for row in table(filled.content)[1:]] == ["6"]
+    assert len(filled.unplaced) == 1
+    assert "no row of the sheet is of participant 99" in filled.unplaced[0]
+
+
+@pytest.mark.parametrize(
+    "archive, sheet_", [(["Team-1", "Team 1"], ["Team-1", "Team 1"]), (["Team 1"], ["Team-1", "Team 1"])]
+)
+def test_groups_that_look_alike_aren_t_mixed_up(tmp_path: Path, archive: list[str], sheet_: list[str]) -> None:
+    """Names are cleaned on their way into the archive; where two may be meant, neither is filled."""
+    sheet = with_column(HW1, "Group", [sheet_[index % 2] for index in range(9)])
+    filled = fill_worksheet(sheet, book(*(grade(tmp_path, name, number=f"4{len(name)}") for name in archive)))
+
+    assert len(table(filled.content)) == 1
+    assert ["several groups" in sentence for sentence in filled.unplaced] == [True] * len(archive)
+
+
 def test_a_blind_team_isn_t_matched_by_number(tmp_path: Path) -> None:
     """Where marking is blind and a group's name is nowhere, its number could be anybody's."""
     rows = [[*row[:2], "Group" if not index else "Red", *row[2:]] for index, row in enumerate(table(BLIND))]

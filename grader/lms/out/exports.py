@@ -14,7 +14,7 @@ from grader.lms.out.canvas_csv import fill_gradebook, new_gradebook
 from grader.lms.out.export import Export, Options
 from grader.lms.out.moodle_checklist import checklist
 from grader.lms.out.moodle_feedback import feedback_zips
-from grader.lms.out.moodle_worksheet import fill_worksheet, plan_text
+from grader.lms.out.moodle_worksheet import TICK, fill_worksheet, plan_text
 from grader.lms.out.people import plain
 from grader.lms.out.table import gradebook_csv
 from grader.model.gradebook import Gradebook
@@ -55,7 +55,7 @@ def _moodle(book: Gradebook, options: Options) -> Export:
         )
         first = [("worksheet.csv", filled.content), ("dry-run.txt", plan_text(filled.plan).encode())]
         unplaced += filled.unplaced
-        stale = sum(row.written and (options.update_modified or row.will == "skip") for row in filled.plan)
+        stale = sum(row.written and TICK in row.why for row in filled.plan)
         notes = (plan_text(filled.plan).partition("\n")[0],)
 
     def files() -> Iterator[tuple[str, bytes]]:

@@ -25,6 +25,7 @@ NAMES = ("identifier", "grade", "maximum", "modified", "feedback")
 _ENGLISH = {
     "identifier": "identifier",
     "status": "status",
+    "group": "group",
     "grade": "grade",
     "maximum grade": "maximum",
     "scale": "scale",
@@ -35,6 +36,8 @@ _ENGLISH = {
 }
 _PAIR = re.compile(r"(.*\S)\s*[(\uff08]([^()\uff08\uff09]+)[)\uff09]")
 _SHOWN = 20
+_BLIND_STATUS = 1
+"""Where the status stands if marking is blind."""
 
 
 @data
@@ -45,7 +48,7 @@ class Columns:
         feedback: None where comments aren't switched on.
         changeable: Whether the grade can be changed; None where it can't be told.
         fullname: The name's, or the first of two; None where marking is blind.
-        english: Whether the sheet is in English, so that its words can be read.
+        groups: Those that may hold a group's name: at most one in English, all between who it is and the grade else.
     """
 
     identifier: int
@@ -55,7 +58,7 @@ class Columns:
     feedback: int | None
     changeable: int | None
     fullname: int | None
-    english: bool
+    groups: tuple[int, ...]
 
 
 def participant(identifier: str) -> str:
@@ -99,6 +102,7 @@ def find_columns(sheet: Sheet, named: Mapping[str, str] | None = None) -> Column
             f"{'; '.join(plain(text) for text in header[:_SHOWN])}.",
         )
     _check_identifiers(sheet, found["identifier"])
+    first = found.get("fullname", _BLIND_STATUS) + 1
     return Columns(
         identifier=found["identifier"],
         grade=found["grade"],
@@ -107,7 +111,7 @@ def find_columns(sheet: Sheet, named: Mapping[str, str] | None = None) -> Column
         feedback=found.get("feedback"),
         changeable=found.get("changeable"),
         fullname=found.get("fullname"),
-        english=english,
+        groups=tuple(index for index in range(first, found["grade"]) if not english or index == found.get("group")),
     )
 
 

@@ -133,9 +133,15 @@ def fill_worksheet(
         refusal = "another row has the same identifier." if learner in seen else _refusal(row, at, grade)
         seen.add(learner)
         plan, filled = _plan(row, at, grade, refusal, comments)
-        stale = "" if not plan.written or update_modified else _stale(row, at, now)
-        if stale:
-            plan = RowPlan(identifier=plan.identifier, name=plan.name, will="skip", why=stale, written=True)
+        if plan.written and (stale := _stale(row, at, now)):
+            # With the box ticked Moodle takes it all the same.
+            plan = RowPlan(
+                identifier=plan.identifier,
+                name=plan.name,
+                will=plan.will if update_modified else "skip",
+                why=f"{plan.why} {stale}".strip() if update_modified else stale,
+                written=True,
+            )
         plans.append(plan)
         if plan.will == "skip" and grade is not None:
             unplaced.append(f"{who(grade.attempt)}: {plan.why}")
@@ -228,7 +234,7 @@ def _stale(row: Row, at: Columns, now: Mapping[str, tuple[str, str]]) -> str:
         return f"already graded, and the sheet doesn't say when: {TICK}." if graded else ""
     date = _ENGLISH_DATE.fullmatch(modified.casefold())
     if date is None or (date["a"] or date["b"]) not in _MONTHS:
-        return f'already graded, and Moodle can\'t read back the date "{plain(modified)}": {TICK}.'
+        return f'graded or commented before, and Moodle can\'t read back the date "{plain(modified)}": {TICK}.'
     return ""
 
 
