@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import ArchiveError, UsageError
+from grader.lms.out import reports
 from grader.lms.out.blackboard import blackboard_csv
 from grader.lms.out.brightspace import brightspace_csv
 from grader.lms.out.export import Options
@@ -170,3 +171,18 @@ def test_comments_as_plain_text(tmp_path: Path) -> None:
         '87.5 of 100 points\n\nQuote: "a, b; c" and back\\slash and =1+1\n\nfirst\n  second\n\nshape  3 / 3'
     )
     assert comment_text(dataclasses.replace(one, reports=None)) == "87.5 of 100 points\nshape: 87.5 of 100"
+
+
+def test_a_real_comment_as_plain_text() -> None:
+    """Lists, tables and code of a real fragment read as they should."""
+    reader = reports._Text()
+    reader.feed((ROOT / "tests" / "golden" / "render" / "failing.fragment.html").read_text(encoding="utf-8"))
+    reader.close()
+    lines = reader.text().splitlines()
+
+    assert lines[0].endswith("points")
+    assert "-" not in lines
+    assert "\n\n\n" not in reader.text()
+    assert any(re.fullmatch(r"Criterion  Points  Status", line) for line in lines)
+    table = lines[lines.index("Criterion  Points  Status") :]
+    assert re.search(r"  \d+ / \d+  ", table[1])

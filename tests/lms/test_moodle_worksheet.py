@@ -461,6 +461,21 @@ def test_comments_stand_on_one_line_and_keep_their_line_ends(tmp_path: Path) -> 
     assert not set("\r\n\\") & set(text)
 
 
+@pytest.mark.parametrize("name", ["failing", "full", "one", "not_graded"])
+def test_a_real_comment_survives_the_import(tmp_path: Path, name: str) -> None:
+    """What Moodle stores of a fragment is what was written, but for line ends between tags."""
+    fragment = (DATA.parents[1] / "golden" / "render" / f"{name}.fragment.html").read_text(encoding="utf-8")
+    one = grade(tmp_path, "Alice Example", number="6")
+    assert one.reports is not None
+    (one.reports / "fragment.html").write_text(fragment, encoding="utf-8")
+    moodle = assignment(range(1, 10))
+    moodle.upload_worksheet(fill_worksheet(HW1, book(one)).content)
+    stored = moodle.people[6].comment.replace("&#92;", "\\").replace("<br>", "\n")
+
+    assert re.sub(r"\s+", "", stored) == re.sub(r"\s+", "", fragment)
+    assert re.findall(r"<pre>.*?</pre>", stored, re.S) == re.findall(r"<pre>.*?</pre>", fragment, re.S)
+
+
 def test_links_aren_t_followed(tmp_path: Path) -> None:
     """A link in a report's place sends nothing of what it points to."""
     secret = tmp_path / "secret"

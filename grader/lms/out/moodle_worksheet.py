@@ -29,6 +29,7 @@ PLACES = 5
 """Decimals that Moodle stores."""
 
 TICK = 'tick "Allow updating records that have been modified more recently in Moodle than in the spreadsheet"'
+NOT_OURS = "nothing of theirs was graded here, and Moodle keeps what it has."
 _ENGLISH_DATE = re.compile(
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,? )?"
     r"(?:[0-9]{1,2} (?P<a>[a-z]+)|(?P<b>[a-z]+) [0-9]{1,2}),? [0-9]{4},? [0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?"
@@ -163,11 +164,18 @@ def plan_text(plan: tuple[RowPlan, ...]) -> str:
     """Return a plan as lines for people, the rows that Moodle skips or cuts first."""
     filled = sum(row.will != "skip" for row in plan)
     lines = [f"{filled} of {sum(bool(row.identifier) for row in plan)} rows will be taken by Moodle."]
-    for will, title in (("skip", "Skipped:"), ("cut", "Taken, with a loss:")):
-        chosen = [row for row in plan if row.will == will]
-        if chosen:
+    groups = (
+        ("Skipped:", [row for row in plan if row.will == "skip" and row.why != NOT_OURS]),
+        ("Taken, with a loss:", [row for row in plan if row.will == "cut"]),
+        ("Taken if the box is ticked:", [row for row in plan if row.will == "fill" and row.why]),
+        (f"Left out: {NOT_OURS}", [row for row in plan if row.why == NOT_OURS]),
+    )
+    for title, rows in groups:
+        if rows:
             lines += ["", title]
-            lines += [f"  {' '.join(filter(None, (plain(row.identifier), row.name)))}: {row.why}" for row in chosen]
+        for row in rows:
+            said = " ".join(filter(None, (plain(row.identifier), row.name)))
+            lines.append(f"  {said}" if row.why == NOT_OURS else f"  {said}: {row.why}")
     return "\n".join(lines) + "\n"
 
 
@@ -185,7 +193,7 @@ def _latest(content: bytes | None, columns: Mapping[str, str] | None) -> dict[st
 def _refusal(row: Row, at: Columns, grade: Grade | None) -> str:
     """Say why a row can't be filled, or nothing."""
     if grade is None:
-        return "nothing of theirs was graded here; the row is left out and Moodle keeps what it has."
+        return NOT_OURS
     if why := ungraded(grade):
         return why
     full = number(row[at.maximum].text)

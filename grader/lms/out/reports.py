@@ -94,7 +94,7 @@ class _Text(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in self._BLOCKS:
-            self._lines.append("")
+            self._break(gap=tag in self._GAPS)
         if tag in ("td", "th") and self._lines[-1]:
             self._lines[-1] += "  "
         self._pre += tag == "pre"
@@ -103,8 +103,16 @@ class _Text(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._BLOCKS:
-            self._lines += ["", ""] if tag in self._GAPS else [""]
+            self._break(gap=tag in self._GAPS)
         self._pre -= tag == "pre"
+
+    def _break(self, *, gap: bool) -> None:
+        if self._lines[-1] == "- ":
+            return  # the paragraph of a list's item begins on its line
+        if self._lines[-1].strip():
+            self._lines.append("")
+        if gap and len(self._lines) > 1 and self._lines[-2].strip():
+            self._lines.append("")
 
     def handle_data(self, data: str) -> None:
         if self._pre:
