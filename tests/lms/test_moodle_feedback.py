@@ -62,6 +62,7 @@ def test_names_stay_readable_and_marked_as_utf_8(tmp_path: Path) -> None:
 
     assert info.filename == "小明 王_8_assignsubmission_file/feedback.html"
     assert info.flag_bits & 0x800
+    assert info.date_time == (1980, 1, 1, 0, 0, 0)
 
 
 def test_a_learner_s_own_feedback_html_isn_t_taken_for_ours(tmp_path: Path) -> None:

@@ -380,6 +380,18 @@ def test_a_german_sheet(tmp_path: Path) -> None:
     assert filled.content.splitlines()[0].decode() == GERMAN.splitlines()[0]
 
 
+def test_a_german_sheet_with_marking_workflow(tmp_path: Path) -> None:
+    """The workflow's state stands between the maximum and whether the grade can be changed."""
+    rows = table(GERMAN.encode())
+    for index, row in enumerate(rows):
+        row.insert(6, "Status der Bewertung" if not index else "Nicht bewertet")
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    filled = fill_worksheet(out.getvalue().encode(), book(grade(tmp_path, "Alice Example", number="6")))
+
+    assert table(filled.content)[1][4:9] == ["87.5", "100,00", "Nicht bewertet", "Ja", rows[1][8]]
+
+
 @pytest.mark.parametrize(
     "old, new",
     [
