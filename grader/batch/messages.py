@@ -115,6 +115,7 @@ class Row:
         folder: Where its results lie, below the output folder.
         reason: Why it isn't graded, in words that follow "not graded:".
         digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
+        tasks: Id, status, points and most points, in hundredths.
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         look: What somebody should look at: notes for the instructor, in words.
         unloaded: Nothing of it could be run, so it has no points.
@@ -134,6 +135,7 @@ class Row:
     max_cents: int = 0
     digest: str = ""
     isolation: str = ""
+    tasks: tuple[tuple[str, str, int, int], ...] = ()
     criteria: tuple[tuple[str, str, int, int], ...] = ()
     look: tuple[str, ...] = ()
     unloaded: bool = False

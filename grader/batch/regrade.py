@@ -117,4 +117,11 @@ def _change(entry: Entry, before: Row | None, after: Row) -> Change:
 
 
 def _facts_now(facts: Facts, ready: Ready, course: str | None) -> Facts:
-    return replace(facts, course=course, version=ready.version, digest=ready.digest, max_cents=ready.max_cents)
+    return replace(
+        facts,
+        course=course,
+        version=ready.version,
+        digest=ready.digest,
+        max_cents=ready.max_cents,
+        tasks=ready.tasks,
+    )

@@ -77,6 +77,7 @@ def facts_of(
         max_cents=ready.max_cents,
         isolation=ready.isolation,
         hints=hints,
+        tasks=ready.tasks,
     )
 
 

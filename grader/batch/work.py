@@ -228,6 +228,7 @@ class _Worker:
             max_cents=decided.max_cents,
             digest=hashlib.sha256(files["result.json"].encode()).hexdigest(),
             isolation=dict(result.environment).get("isolation", ""),
+            tasks=tuple((task.id, str(task.status), task.cents, task.max_cents) for task in decided.tasks),
             criteria=tuple(
                 (f"{task.id}/{criterion.id}", str(criterion.status), criterion.cents, criterion.max_cents)
                 for task in decided.tasks

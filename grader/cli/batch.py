@@ -17,15 +17,17 @@ from grader.batch.engines import ENGINES, open_engine
 from grader.batch.entries import entries_of, title_of
 from grader.batch.executor import default_jobs
 from grader.batch.messages import Row
-from grader.batch.outputs import write_outputs
+from grader.batch.outputs import write_export, write_outputs
 from grader.batch.run import Run
 from grader.batch.seeds import MAX_SEED
 from grader.batch.start import entries_to_do, expected_names, facts_of, rows_of, setup_of
 from grader.batch.tally import Tally
 from grader.cli.batch_output import Output, shown
+from grader.cli.export import add_sheet, say, sheet
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
+from grader.lms.out.export import Options
 from grader.lms.sources import KINDS, Source, read_source
 from grader.run.removal import remove_tree
 from grader.run.stopwatch import Stopwatch, table
@@ -61,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--out", metavar="DIR", type=Path, help="where the results go (default: <PATH>-reports, beside it)"
     )
+    add_sheet(made)
     made.add_argument(
         "--resume", action="store_true", help="go on with the run in the output folder; what is done isn't done again"
     )
@@ -102,12 +105,13 @@ def run(words: Sequence[str]) -> int:
         raise UsageError(f"There is no file or folder '{shown(options.path)}'.", hint="Check the spelling.")
     if options.path.is_file() and options.path.suffix.lower() in (".py", ".ipynb"):
         raise UsageError(f"'{shown(options.path)}' is a file of one submission.", hint=f"Use: grade {options.path}")
+    worksheet = sheet(options.worksheet)  # nobody waits for grades whose sheet can't be read
     course = find_course(options.course)
     assignment = choose_assignment(course, options.assignment)
     with Journal(out, new=not options.resume) as journal:
         before = _before(journal, options, assignment)
         source = _planned(journal, options, assignment, expected_names(course.handout(assignment)))
-        return _graded(journal, options, source, before, assignment, began)
+        return _graded(journal, options, source, before, assignment, worksheet, began)
 
 
 def beside(path: Path) -> Path:
@@ -148,7 +152,13 @@ def _planned(journal: Journal, options: argparse.Namespace, assignment: str, exp
 
 
 def _graded(
-    journal: Journal, options: argparse.Namespace, source: Source, before: Facts | None, assignment: str, began: float
+    journal: Journal,
+    options: argparse.Namespace,
+    source: Source,
+    before: Facts | None,
+    assignment: str,
+    worksheet: bytes | None,
+    began: float,
 ) -> int:
     done = rows_of(journal)
     entries = tuple(entries_to_do(journal, done))
@@ -211,6 +221,11 @@ def _graded(
         raise
     written = write_outputs(journal)
     output.end(tally, source, ready, written, out=journal.out, seed=seed)
+    if worksheet is not None:
+        chosen = Options(sheet=worksheet, sheet_name=str(options.worksheet), upload_limit=options.upload_limit)
+        exported = write_export(journal, "moodle", chosen)
+        if options.format == "text":
+            say(*exported, journal.out)
     if options.profile:
         _print_profile(watch, time.perf_counter() - began, len(entries))
     return 4 if tally.not_graded else 0

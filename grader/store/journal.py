@@ -48,6 +48,7 @@ class Facts:
         course: Folder of the course; None is the one that we ship.
         digest: Of the course, as it was when the run began or was judged again.
         hints: Up to which level they stand in the reports.
+        tasks: Id and title of each.
     """
 
     source: str
@@ -62,6 +63,7 @@ class Facts:
     max_cents: int
     isolation: str
     hints: int
+    tasks: tuple[tuple[str, str], ...] = ()
 
 
 @data
@@ -178,7 +180,8 @@ class Journal:
         text = self._fact("facts")
         if text is None:
             raise UsageError(f"The run in '{self.out}' never began.", hint="Remove the folder and start again.")
-        return Facts(**json.loads(text))
+        fields = json.loads(text)
+        return Facts(**{**fields, "tasks": tuple((id_, title) for id_, title in fields["tasks"])})
 
     @facts.setter
     def facts(self, facts: Facts) -> None:
