@@ -10,19 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.core.values import to_python
-from grader.model import Array, Chart, Comparison, CriterionResult, Finding, Note, Params, Result, Status
+from grader.model import Array, Chart, Comparison, CriterionResult, Finding, Params, Result, Status
 
-__all__ = ["SENTENCE", "fingerprint", "group_id", "unexplained", "with_group_sentence"]
-
-SENTENCE = "engine.note.group"
-"""Key of the note that carries an instructor's sentence."""
+__all__ = ["fingerprint", "group_id", "unexplained"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -90,27 +86,6 @@ def fingerprint(finding: Finding, siblings: Iterable[CriterionResult] = ()) -> t
         elif isinstance(item, Chart):
             parts += _drawn(item)
     return tuple(parts)
-
-
-def with_group_sentence(result: Result, criterion: str, sentence: str) -> Result:
-    """Return ``result`` with an instructor's sentence as a note of the criterion's task.
-
-    The note is the learner's: it survives ``redact`` and stands in every face. The same sentence is added once.
-
-    Raises:
-        ValueError: If the result has no such criterion.
-    """
-    name, _, part = criterion.partition("/")
-    if not any(task.id == name and any(c.id == part for c in task.criteria) for task in result.tasks):
-        raise ValueError(f"there is no criterion {criterion}")
-    note = Note(text=SENTENCE, params=(("sentence", sentence),))
-    return replace(
-        result,
-        tasks=tuple(
-            replace(task, notes=(*task.notes, note)) if task.id == name and note not in task.notes else task
-            for task in result.tasks
-        ),
-    )
 
 
 def _message(key: str) -> str:
