@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.core.values import to_python
-from grader.model import Array, Chart, Comparison, CriterionResult, Finding, Params, Result, Status
+from grader.model import Array, Chart, Comparison, CriterionResult, Finding, Params, Result, Status, Table
 
 __all__ = ["fingerprint", "group_id", "unexplained"]
 
@@ -30,6 +30,12 @@ LOOSE = 1e-5
 
 MOST_BELOW = 64
 """Denominator of a squared power: lengths of arrays and their ratios lie below."""
+
+SURE = 1e-2
+"""How well a factor between two columns has to be known, as a part of itself."""
+
+MIN_ROWS = 3
+"""Of a table, for its columns to have anything in common but by chance."""
 
 FEW_DIGITS = 4
 """What has no more decimals than this, everywhere, was rounded."""
@@ -80,11 +86,12 @@ def fingerprint(finding: Finding, siblings: Iterable[CriterionResult] = ()) -> t
     """
     parts = [finding.criterion, *(f"{c.id} {c.status}" for c in siblings), _message(finding.text)]
     parts += _said(finding.params)
-    for item in finding.evidence:
-        if isinstance(item, Comparison):
-            parts += _compared(item)
-        elif isinstance(item, Chart):
-            parts += _drawn(item)
+    with np.errstate(all="ignore"):  # numbers of a wrong program may be of any size
+        parts += [part for item in finding.evidence if isinstance(item, Comparison) for part in _compared(item)]
+        curves = [part for item in finding.evidence if isinstance(item, Chart) for part in _drawn(item)]
+        # A table beside curves holds the same numbers with fewer digits.
+        tables = [part for item in finding.evidence if isinstance(item, Table) for part in _listed(item)]
+    parts += curves or tables
     return tuple(parts)
 
 
@@ -157,7 +164,11 @@ def _related(yours: Doubles, expected: Doubles) -> list[str]:
     logs, wanted = logs - logs.mean(axis=1, keepdims=True), wanted - wanted.mean(axis=1, keepdims=True)
     total = float((wanted * wanted).sum())
     power = float((logs * wanted).sum()) / total if total else 0.0
-    if not power or float(np.abs(logs - power * wanted).max()) > LOOSE * max(1.0, float(np.abs(logs).max())):
+    if (
+        not power
+        or not np.isfinite(power)
+        or float(np.abs(logs - power * wanted).max()) > LOOSE * max(1.0, float(np.abs(logs).max()))
+    ):
         return []
     # A wrong scale of the lengths of the arrays, or of their roots, is the same for all inputs; one measured isn't.
     square = Fraction(power * power).limit_denominator(MOST_BELOW)
@@ -171,29 +182,62 @@ def _drawn(item: Chart) -> list[str]:
     parts = []
     for line, other in zip(yours, expected, strict=False):
         x, y, right = (np.asarray(values, float) for values in (line.x, line.y, other.y))
-        if y.size < 2 or not y.shape == x.shape == right.shape or not _positive(x, y, right) or not np.ptp(x):
+        if y.size < 2 or not y.shape == x.shape == right.shape or not _positive(x, y, right) or not np.ptp(np.log(x)):
             continue
         factor = y / right
         if _same(factor, np.full_like(factor, factor[0])):
             parts.append(f"{line.label} times {_figure(float(factor[0]))}")
-        elif _bend(x, right) <= LOOSE:  # the right one is a law, so the wrong one may be another
-            slope, wanted = _half_steps(x, y), _half_steps(x, right)
+        elif _law(x, right)[1] <= LOOSE:  # the right one is a law, so the wrong one may be another
+            # In halves, since a sum's standard deviation grows with the root of what its variance grows with.
+            slope, wanted = round(2 * _law(x, y)[0]), round(2 * _law(x, right)[0])
             level = np.median(np.log2(factor)) if slope == wanted else np.median(np.log2(y)) if not slope else 0.0
-            parts.append(f"{line.label} grows {slope} at {round(float(level))}")
+            parts.append(f"{line.label} grows {slope} at {round(float(level)) if np.isfinite(level) else 'no size'}")
     return parts
+
+
+def _law(x: Doubles, y: Doubles) -> tuple[float, float]:
+    """Return the power of x that y grows with, and how far it strays from that law, as a logarithm."""
+    across, up = np.log(x) - np.log(x).mean(), np.log(y) - np.log(y).mean()
+    power = float((across * up).sum() / (across * across).sum())
+    return power, float(np.abs(up - power * across).max())
+
+
+def _listed(item: Table) -> list[str]:
+    """Columns of a table that are multiples of each other, as far as their digits tell."""
+    columns = [_numbers(column) for column in zip(*item.rows, strict=False)] if len(item.rows) >= MIN_ROWS else []
+    parts = []
+    for at, one in enumerate(columns):
+        for other_at, other in enumerate(columns[:at]):
+            step = _step(one, other) if one is not None and other is not None else 0
+            if step:
+                parts.append(f"{item.caption} {other_at} {at} steps {step}")
+    return parts
+
+
+def _step(one: tuple[Doubles, Doubles], other: tuple[Doubles, Doubles]) -> int:
+    """Ten times the binary logarithm of a common factor; 0 without one. Columns come with what their digits hide."""
+    (top, top_off), (bottom, bottom_off) = one, other
+    if not (top.min() >= 0 and bottom.min() >= 0 and top.sum() and bottom.sum()):
+        return 0
+    factor = top.sum() / bottom.sum()
+    sure = (top_off.sum() + factor * bottom_off.sum()) <= SURE * top.sum()
+    fits = bool(np.all(np.abs(top - factor * bottom) <= 2 * (top_off + factor * bottom_off)))
+    return round(10 * float(np.log2(factor))) if sure and fits else 0
+
+
+def _numbers(column: Iterable[object]) -> tuple[Doubles, Doubles] | None:
+    texts = [str(value) for value in column]
+    if not all(re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", text) for text in texts):
+        return None
+    # A whole number hides nothing: it is a width or a count.
+    decimals = [len(text.partition(".")[2]) for text in texts]
+    return np.array([float(text) for text in texts]), np.array(
+        [0.5 * 10.0**-digits if digits else 0.0 for digits in decimals]
+    )
 
 
 def _positive(*arrays: Doubles) -> bool:
     return all(bool(np.isfinite(array).all() and np.all(array > 0)) for array in arrays)
-
-
-def _half_steps(x: Doubles, y: Doubles) -> int:
-    """The power of x that y grows with, in halves: they are what the standard deviation of a sum differs by."""
-    return round(2 * float(np.polyfit(np.log(x), np.log(y), 1)[0]))
-
-
-def _bend(x: Doubles, y: Doubles) -> float:
-    return float(np.abs(np.log(y) - np.polyval(np.polyfit(np.log(x), np.log(y), 1), np.log(x))).max())
 
 
 def _block(array: Array) -> Doubles | None:

@@ -35,6 +35,9 @@ MINUTES = {"not_graded": 3, "review": 1, "integrity": 2, "group": 2}
 MOST_TAUGHT = 3
 MOST_MEMBERS = 3
 
+LONG = 200
+"""Rows that a browser lays out at once without anybody noticing."""
+
 Spans = tuple[Span, ...]
 
 
@@ -114,7 +117,12 @@ class ClassView:
     @property
     def wide(self) -> int:
         """Least width of the table of students: the style sheet has those of its columns."""
-        return 50 + 8 * self.tasks + 9 * self.dated
+        return 40 + 7 * self.tasks + 7 * self.dated
+
+    @property
+    def long(self) -> bool:
+        """Whether rows wait with their layout until they are seen."""
+        return len(self.rows) > LONG
 
     @property
     def tasks(self) -> int:
@@ -231,8 +239,8 @@ def _teach(wrong: Sequence[tuple[str, int]], item: Item | None, count: int, name
         spans += [Span(text="; ") if spans else Span(text=""), *names.misconception(name), Span(text=f", {shown}")]
     spans += [Span(text=". ")] if spans else [*inline(words.own("class.teach_nothing")), Span(text=" ")]
     if item is not None and item.success is not None:
-        before, after = words.own("class.hardest"), words.plain("class.hardest_share", (("percent", _share(item)),))
-        spans += [*inline(before), Span(text=" "), *names.criterion(item.id), Span(text=f" ({after}).")]
+        share = words.plain("class.hardest_share", (("percent", _share(item)),))
+        spans += [*inline(words.own("class.hardest")), Span(text=" "), *names.place(item.id), Span(text=f" ({share}).")]
     return LineView(lead=words.plain("class.teach"), rest=tuple(span for span in spans if span.text))
 
 
@@ -266,7 +274,7 @@ def _group(group: Group, sentences: Mapping[str, str], names: Names) -> GroupVie
     shown = group.members[:MOST_MEMBERS]
     return GroupView(
         id=clean.html(group.id),
-        title=names.criterion(group.criterion),
+        title=names.place(group.criterion),
         count=len(group.members),
         members=tuple((clean.html(one.name), link_of(one.folder)) for one in shown),
         more=len(group.members) - len(shown),

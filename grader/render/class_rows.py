@@ -102,6 +102,10 @@ class Names:
         """The title of a criterion, from ``"task/criterion"``."""
         return self._titled(f"{name.replace('/', '.')}.title", name)
 
+    def place(self, name: str) -> Spans:
+        """The titles of a criterion's task and its own."""
+        return (*self.task(name.partition("/")[0]), Span(text=": "), *self.criterion(name))
+
     def status(self, status: Status) -> str:
         """The word of a status."""
         if status not in self._statuses:
@@ -190,7 +194,7 @@ def _look(standing: Standing, names: Names) -> list[LookView]:
         found.append(LookView(kind=names.own("look_not_graded"), text=clean.html(standing.reason)))
     found += [LookView(kind=names.own(f"look_{kind}"), text=clean.html(text)) for kind, text in standing.look]
     found += [
-        LookView(kind=names.own("look_group"), text="".join(span.text for span in names.criterion(name)), group=group)
+        LookView(kind=names.own("look_group"), text="".join(span.text for span in names.place(name)), group=group)
         for name, group in standing.unexplained
     ]
     if standing.adjusted:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-HEADS = ("Name", "Score of 100", "softmax", "scaled_dot_product_attention", "Exercise 1, measure_variance")
-NAMES = "[...document.querySelectorAll('#students tbody tr')].filter(r => r.checkVisibility()).map(r => r.cells[0].textContent)"
-KEYS = "n => [...document.querySelectorAll('#students tbody tr')].map(r => r.cells[n].dataset.k)"
+ROWS = "[...document.querySelectorAll('#students tbody tr')]"
+NAMES = f"{ROWS}.filter(row => row.checkVisibility()).map(row => row.cells[0].textContent)"
+KEYS = f"column => {ROWS}.map(row => row.cells[column].dataset.k)"
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_the_keyboard_sorts(visit: Any, pages: dict[str, str]) -> None:
         pytest.param("angstrom", ["Zoë Ångström", "evil"], id="without accents"),
         pytest.param("ben  ADAMS", ["Ben Adams"], id="words and case"),
         pytest.param("divided by", ["Ben Adams", "<script>"], id="misconception"),
-        pytest.param("(", ["", "<script>", "evil"], id="no pattern"),
+        pytest.param("(1:", ["evil"], id="no pattern"),
         pytest.param("zzz", [], id="nobody"),
     ],
 )
@@ -134,9 +134,8 @@ def test_search(visit: Any, pages: dict[str, str], typed: str, shown: list[str])
     page.get_by_label("Search").fill(typed)
     found = names(page)
 
-    if typed != "(":
-        assert len(found) == len(shown)
-        assert all(part in name for part, name in zip(shown, found, strict=True))
+    assert len(found) == len(shown)
+    assert all(part in name for part, name in zip(shown, found, strict=True))
     told = page.get_by_role("status").text_content()
     assert told.startswith(f"{len(found)} of 9 shown.")
     assert ("Nobody matches." in told) == (not found)
