@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grader.core.classroom import (
-    Group,
-    Item,
-    Spread,
-    Standing,
-    groups_of,
-    hardest,
-    items_of,
-    misconceptions_of,
-    spread_of,
-)
-from grader.model import Params
+from grader.core.classroom import Group, Item, groups_of, items_of, misconceptions_of, spread_of
+from grader.core.standing import Standing
 from grader.model._data import data
 from grader.render import clean
+from grader.render.class_lines import MINUTES, LineView, for_the_lms, handed_in, needs, scores, share_of, teach
 from grader.render.class_rows import ColumnView, Names, RowView, columns_of, dated, link_of, percent, row_of
-from grader.render.figures import points
 from grader.render.histogram import Histogram, histogram_of
 from grader.render.words import Span, Words, inline
 
@@ -29,24 +19,12 @@ if TYPE_CHECKING:  # it would load NumPy
 
 __all__ = ["MINUTES", "ClassView", "GroupView", "ItemView", "LineView", "MisconceptionView", "build_class"]
 
-MINUTES = {"not_graded": 3, "review": 1, "integrity": 2, "group": 2}
-"""What looking at one thing is taken to cost an instructor. A guess, and the page says so."""
-
-MOST_TAUGHT = 3
 MOST_MEMBERS = 3
 
 LONG = 200
 """Rows that a browser lays out at once without anybody noticing."""
 
 Spans = tuple[Span, ...]
-
-
-@data
-class LineView:
-    """One of the five lines: its first words, and the rest of it."""
-
-    lead: str
-    rest: Spans
 
 
 @data
@@ -157,11 +135,11 @@ def build_class(
     top = max((one.max_cents for one in standings if one.status == "graded"), default=assignment.points * 100)
     title = inline(words.titled("title", assignment.id))
     lines = (
-        _handed_in(standings, participants, words),
-        _scores(spread, top, words),
-        _teach(wrong, hardest(items), spread.count, names, words),
-        _needs(standings, groups, sentences, words),
-        LineView(lead=words.plain("class.ready"), rest=_sentences(ready) or inline(words.own("class.ready_nothing"))),
+        handed_in(standings, participants, words),
+        scores(spread, top, words),
+        teach(wrong, items, spread.count, names, words),
+        needs(standings, groups, sentences, words),
+        for_the_lms(ready, words),
     )
     return ClassView(
         language=assignment.language,
@@ -193,83 +171,6 @@ def _bare(spans: Spans) -> str:
     return "".join(span.text for span in spans)
 
 
-def _sentences(texts: Iterable[str]) -> Spans:
-    text = " ".join(clean.html(text) for text in texts)
-    return (Span(text=text),) if text else ()
-
-
-def _told(words: Words, counts: Iterable[tuple[str, int]]) -> Spans:
-    """Join what was counted; what there is none of isn't said."""
-    return _sentences(words.plain(f"class.{key}", (("count", count),)) for key, count in counts if count)
-
-
-def _handed_in(standings: Sequence[Standing], participants: int | None, words: Words) -> LineView:
-    graded = sum(one.status == "graded" for one in standings)
-    params: Params = (("count", len(standings)), ("graded", graded), ("all", participants or 0))
-    return LineView(
-        lead=words.plain("class.handed_in" if participants is None else "class.handed_in_of", params),
-        rest=_told(
-            words,
-            (
-                ("count_not_graded", len(standings) - graded),
-                ("count_nothing", (participants or 0) - len(standings) if participants else 0),
-                ("count_late", sum(one.late is True for one in standings)),
-                ("count_same", sum(bool(one.duplicate_of) for one in standings)),
-            ),
-        ),
-    )
-
-
-def _scores(spread: Spread, top: int, words: Words) -> LineView:
-    if not spread.count:
-        return LineView(lead=words.plain("class.no_scores"), rest=())
-    named = ("low", "first", "median", "third", "high")
-    params: Params = (
-        *((name, points(getattr(spread, name))) for name in named),
-        ("max", points(top)),
-        ("full", spread.full),
-    )
-    return LineView(lead=words.plain("class.median", params), rest=inline(words.own("class.quartiles", params)))
-
-
-def _teach(wrong: Sequence[tuple[str, int]], item: Item | None, count: int, names: Names, words: Words) -> LineView:
-    spans: list[Span] = []
-    for name, number in wrong[:MOST_TAUGHT]:
-        shown = words.plain("class.how_many", (("count", number), ("percent", percent(number, count))))
-        spans += [Span(text="; ") if spans else Span(text=""), *names.misconception(name), Span(text=f", {shown}")]
-    spans += [Span(text=". ")] if spans else [*inline(words.own("class.teach_nothing")), Span(text=" ")]
-    if item is not None and item.success is not None:
-        share = words.plain("class.hardest_share", (("percent", _share(item)),))
-        spans += [*inline(words.own("class.hardest")), Span(text=" "), *names.place(item.id), Span(text=f" ({share}).")]
-    return LineView(lead=words.plain("class.teach"), rest=tuple(span for span in spans if span.text))
-
-
-def _share(item: Item) -> str:
-    return "–" if item.success is None else f"{100 * item.success:.0f}"
-
-
-def _needs(
-    standings: Sequence[Standing], groups: Sequence[Group], sentences: Mapping[str, str], words: Words
-) -> LineView:
-    """Say what waits for an instructor. A group that has its sentence is done."""
-    kinds = [kind for one in standings if one.status == "graded" for kind, _ in one.look]
-    waiting = [group for group in groups if group.id not in sentences]
-    counts = {
-        "not_graded": sum(one.status == "not_graded" for one in standings),
-        "review": kinds.count("review"),
-        "integrity": kinds.count("integrity"),
-        "group": len(waiting),
-    }
-    minutes = sum(MINUTES[kind] * count for kind, count in counts.items())
-    if not minutes:
-        return LineView(lead=words.plain("class.needs_nothing"), rest=())
-    rest = list(_told(words, [(f"needs_{kind}", count) for kind, count in counts.items() if kind != "group"]))
-    if waiting:
-        params: Params = (("count", sum(len(group.members) for group in waiting)), ("groups", len(waiting)))
-        rest += [Span(text=" "), *inline(words.own("class.needs_group", params))]
-    return LineView(lead=words.plain("class.needs", (("minutes", minutes),)), rest=tuple(rest))
-
-
 def _group(group: Group, sentences: Mapping[str, str], names: Names) -> GroupView:
     shown = group.members[:MOST_MEMBERS]
     return GroupView(
@@ -291,7 +192,7 @@ def _item(item: Item, assignment: Assignment, names: Names) -> ItemView:
         task=names.task(task),
         points=str(found[0]) if found else "–",
         count=item.count,
-        success=f"{_share(item)} %" if item.success is not None else "–",
+        success=f"{share_of(item)} %" if item.success is not None else "–",
         success_key="" if item.success is None else f"{item.success:.4f}",
         discrimination="–" if undefined else f"{item.discrimination:.2f}".replace("-", "−"),
         discrimination_key="" if undefined else f"{item.discrimination:.4f}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from grader.core.classroom import Part, Standing
+from grader.core.standing import Part, Standing
 from grader.model import Status
 from grader.model._data import data
 from grader.render import clean

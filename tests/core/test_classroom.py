@@ -10,18 +10,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.core.classroom import (
-    Part,
-    Standing,
-    correlation,
-    groups_of,
-    hardest,
-    items_of,
-    misconceptions_of,
-    quantile,
-    spread_of,
-    standing_of,
-)
+from grader.core.classroom import correlation, groups_of, hardest, items_of, misconceptions_of, quantile, spread_of
+from grader.core.standing import Part, Standing, standing_of
 from grader.model import Note, Status
 from tests.render.course import TASKS, assignment
 from tests.render.samples import failing, not_graded, one_mistake

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.core.classroom import Look, Part, Standing
+from grader.core.standing import Look, Part, Standing
 from grader.model import Status
 from tests.render.course import TASKS
 from tests.render.samples import HOSTILE

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.core.catalogue import placeholders
-from grader.core.classroom import Standing
+from grader.core.standing import Standing
 from grader.errors import CourseError
 from grader.render.class_page import MINUTES, ClassView, build_class
 from grader.render.class_rows import link_of
@@ -201,8 +201,8 @@ def test_statistics_are_written_or_dashed() -> None:
 def test_every_word_that_is_used_is_there() -> None:
     """The page misses none of its words, and has none that nobody says."""
     template = (REPORTS / "class.html.j2").read_text(encoding="utf-8")
-    modules = "".join((RENDER / name).read_text(encoding="utf-8") for name in ("class_page.py", "class_rows.py"))
-    modules += (RENDER / "histogram.py").read_text(encoding="utf-8")
+    names = ("class_page.py", "class_rows.py", "class_lines.py", "histogram.py")
+    modules = "".join((RENDER / name).read_text(encoding="utf-8") for name in names)
     shown = set(re.findall(r"\bsay\.([a-z_]+)", template))
     used = shown | set(re.findall(r'"class\.([a-z_]+)"', modules)) | set(re.findall(r'own\("(look_[a-z]+)"\)', modules))
     used |= set(re.findall(r'"(count_[a-z_]+)"', modules)) | {f"needs_{kind}" for kind in MINUTES}
