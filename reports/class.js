@@ -7,6 +7,21 @@
   const collator = new Intl.Collator(document.documentElement.lang, { numeric: true, sensitivity: "base" });
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => name in values ? values[name] : whole);
 
+  // Long tables are laid out bit by bit while nothing else happens, and anew after they were sorted.
+  const BIT = 50;
+  const idle = window.requestIdleCallback ?? (act => setTimeout(act, 20));
+  let turn = 0;
+  const lay = waiting => {
+    const mine = ++turn;
+    for (const row of waiting) row.classList.remove("laid");
+    const step = from => {
+      if (mine !== turn || from >= waiting.length) return;
+      for (const row of waiting.slice(from, from + BIT)) row.classList.add("laid");
+      requestAnimationFrame(() => idle(() => step(from + BIT)));
+    };
+    idle(() => step(0));
+  };
+
   const keyOf = (row, column, number) => {
     const cell = row.cells[column];
     const text = cell.dataset.k ?? cell.textContent.trim();
@@ -27,7 +42,9 @@
     const body = table.tBodies[0];
     const keyed = Array.from(body.rows, row => [keyOf(row, column, number), row]);
     keyed.sort(order(up ? 1 : -1, number));
-    body.replaceChildren(...keyed.map(([, row]) => row));
+    const sorted = keyed.map(([, row]) => row);
+    if (table.classList.contains("long")) lay(sorted);
+    body.replaceChildren(...sorted);
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     live.textContent = filled(up ? tools.dataset.up : tools.dataset.down, { column: head.textContent.trim() });
@@ -67,4 +84,5 @@
   tools.hidden = false;
   // A page that is gone back to keeps what was typed into it.
   filter();
+  for (const table of document.querySelectorAll("table.long")) lay(Array.from(table.tBodies[0].rows));
 }

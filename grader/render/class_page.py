@@ -99,7 +99,7 @@ class ClassView:
 
     @property
     def long(self) -> bool:
-        """Whether rows wait with their layout until they are seen."""
+        """Whether rows are laid out bit by bit: see the style sheet."""
         return len(self.rows) > LONG
 
     @property

@@ -186,6 +186,26 @@ def test_print_and_forced_colours(visit: Any, pages: dict[str, str], shoot: Any)
     assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
 
 
+def test_a_screen_reader_finds_all_of_a_long_table(visit: Any, pages: dict[str, str]) -> None:
+    """Rows that wait for their layout get it while nothing else happens, also after sorting, and without a script."""
+
+    def row_headers(page: Page) -> int:
+        tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")
+        return sum(node["role"]["value"] == "rowheader" for node in tree["nodes"])
+
+    page = visit(pages["large"])
+    last = page.locator("#students tbody tr.laid").nth(999)
+    last.wait_for(state="attached")
+    criteria = page.locator(".items tbody th").count() + page.locator("section table:not(.sorts) tbody th").count()
+    assert row_headers(page) == 1000 + criteria
+    page.get_by_role("button", name="Score of 100").click()
+    last.wait_for(state="attached")
+    assert row_headers(page) == 1000 + criteria
+
+    without = visit(pages["large"], script=False)
+    assert row_headers(without) == 1000 + criteria
+
+
 def test_a_thousand_rows_are_ready_at_once(visit: Any, pages: dict[str, str]) -> None:
     """All of them are there when the page has loaded; what it took is printed, and asserted by nobody."""
     page = visit(pages["large"])
