@@ -21,12 +21,15 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "laptop")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that writes golden files anew, and the one that chooses a backend."""
+    """Add the options: golden files, pictures of pages, and which backend is tested."""
     parser.addoption(
         "--isolation",
         choices=("process", "landlock", "namespaces"),
         default="process",
         help="how the tests in tests/run keep student code apart",
+    )
+    parser.addoption(
+        "--screenshots", type=Path, help="keep pictures of the pages that browser tests open in this folder"
     )
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
 

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from grader.batch.messages import Override
+from grader.core.alike import unexplained
 from grader.core.score import override
+from grader.core.sentence import with_group_sentence
 from grader.model import Result
 from grader.model._data import data
 from grader.store.journal import Journal
@@ -44,4 +46,7 @@ def decide(result: Result, overrides: Sequence[Override], sentences: Mapping[str
     """Return ``result`` with the decisions in it. An override of a criterion that isn't there any more is left out."""
     for change in overrides:
         result = override(result, change.criterion, change.cents, reason=change.reason, by=change.by)
+    for criterion, failure in unexplained(result) if sentences else ():
+        if failure in sentences:
+            result = with_group_sentence(result, criterion, sentences[failure])
     return result

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from grader.core.standing import Look
 from grader.model._data import data
 
 __all__ = ["Answer", "Failed", "File", "Message", "Override", "Ready", "Request", "Row", "Setup", "decode", "encode"]
@@ -117,9 +118,11 @@ class Row:
         digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
         tasks: Id, status, points and most points, in hundredths.
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
-        look: What somebody should look at: notes for the instructor, in words.
+        misconceptions: Pairs of criterion and misconception.
+        look: What somebody should look at: kind of note, and the note in words.
         unloaded: Nothing of it could be run, so it has no points.
         unexplained: Failures that no misconception explains: criterion, and the group of those who share it.
+        adjusted: An instructor gave other points.
         same_as: Number of the entry that handed in the same, and was run.
         profile: Wall and CPU seconds of each stage.
     """
@@ -137,9 +140,11 @@ class Row:
     isolation: str = ""
     tasks: tuple[tuple[str, str, int, int], ...] = ()
     criteria: tuple[tuple[str, str, int, int], ...] = ()
-    look: tuple[str, ...] = ()
+    misconceptions: tuple[tuple[str, str], ...] = ()
+    look: tuple[Look, ...] = ()
     unloaded: bool = False
     unexplained: tuple[tuple[str, str], ...] = ()
+    adjusted: bool = False
     same_as: int | None = None
     profile: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What is written of a whole run when it ends, and again after each change: the gradebook and files for an LMS."""
+"""What is written of a whole run when it ends, and after each change: gradebook, class page, files for an LMS."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from grader.batch.entries import title_of
 from grader.batch.messages import Row
 from grader.batch.start import rows_of
+from grader.core.standing import Part, Standing
+from grader.course import find_course, load_assignment
 from grader.errors import OutputError
 from grader.lms.out.export import Options
 from grader.lms.out.exports import export
+from grader.model import Status
 from grader.model.gradebook import Grade, Gradebook, TaskGrade
+from grader.render.class_page import build_class
+from grader.render.html import class_page
 from grader.store.files import make_folder, write_file
 from grader.store.journal import Entry, Journal
 
-__all__ = ["Written", "gradebook_of", "write_export", "write_outputs"]
+__all__ = ["Written", "gradebook_of", "write_class_page", "write_export", "write_outputs"]
 
 Written = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Names of files, what to know of them, and whose grade isn't in them."""
@@ -34,9 +40,85 @@ def gradebook_of(journal: Journal) -> Gradebook:
 
 
 def write_outputs(journal: Journal) -> tuple[str, ...]:
-    """Write what every run has for its instructor, and return the names of the files. Raises OutputError."""
+    """Write what every run has for its instructor, and return the names of the files.
+
+    Raises:
+        CourseError: If the run's course can't be used any more.
+        OutputError: If a file can't be written.
+    """
+    journal.changed()
     files, _, _ = write_export(journal, "csv", Options())
-    return files
+    return (write_class_page(journal), *files)
+
+
+def write_class_page(journal: Journal) -> str:
+    """Write ``index.html`` and return its name. Raises CourseError, OutputError."""
+    facts, rows, entries = journal.facts, rows_of(journal), journal.entries()
+    course = find_course(Path(facts.course) if facts.course else None)
+    assignment = load_assignment(course, facts.assignment)
+    titles = {entry.number: title_of(entry.attempt) for entry in entries}
+    view = build_class(
+        [_standing(entry, rows.get(entry.number), titles) for entry in entries],
+        assignment,
+        ready=_ready(journal, entries, rows),
+        sentences=journal.named_failures(),
+        run=str(journal.out),
+    )
+    write_file(journal.out / "index.html", class_page(view, course.template_dirs))
+    return "index.html"
+
+
+def _standing(entry: Entry, row: Row | None, titles: Mapping[int, str]) -> Standing:
+    attempt, name = entry.attempt, titles[entry.number]
+    if row is None or row.status != "graded":
+        return Standing(
+            key=attempt.key,
+            name=name,
+            status="not_graded",
+            reason="the run ended before it" if row is None else row.reason,
+            late=attempt.late,
+            submitted=attempt.submitted,
+        )
+    return Standing(
+        key=attempt.key,
+        name=name,
+        folder=row.folder,
+        cents=row.cents,
+        max_cents=row.max_cents,
+        late=attempt.late,
+        submitted=attempt.submitted,
+        tasks=tuple(_part(part) for part in row.tasks),
+        criteria=tuple(_part(part) for part in row.criteria),
+        misconceptions=row.misconceptions,
+        look=row.look,
+        unexplained=row.unexplained,
+        adjusted=row.adjusted,
+        duplicate_of="" if row.same_as is None else titles.get(row.same_as, ""),
+    )
+
+
+def _part(part: tuple[str, str, int, int]) -> Part:
+    id_, status, cents, most = part
+    return Part(id=id_, status=Status(status), cents=cents, max_cents=most)
+
+
+def _ready(journal: Journal, entries: tuple[Entry, ...], rows: Mapping[int, Row]) -> tuple[str, ...]:
+    """Say whether grades can go to the LMS, and what is in the way."""
+    said: list[str] = []
+    if journal.unfinished:
+        said.append(f"Not ready: {journal.unfinished} was interrupted, so grades are mixed. Run grade regrade again.")
+    open_ = sum(entry.number not in rows for entry in entries)
+    if open_:
+        said.append(f"Not ready: {open_} have not been graded yet. Go on with --resume.")
+    exported = journal.exported()
+    for to, revision in sorted(exported.items()):
+        if to == "csv":
+            continue
+        stale = "" if revision == journal.revision else " Results have changed since: make them again."
+        said.append(f"Files for {to} were made: grade export RUN --to {to}.{stale}")
+    if not said:
+        said.append("Grades are in gradebook.csv; grade export RUN --to moodle (or another LMS) makes its files.")
+    return tuple(said)
 
 
 def write_export(journal: Journal, to: str, options: Options) -> Written:
@@ -64,6 +146,7 @@ def write_export(journal: Journal, to: str, options: Options) -> Written:
         make_folder(path.parent)
         write_file(path, content)
         names.append(name)
+    journal.note_export(to)
     return tuple(names), made.notes, tuple(made.unplaced)
 
 
@@ -82,5 +165,5 @@ def _grade(entry: Entry, row: Row | None, titles: Mapping[str, str], out: Path) 
         ),
         folder=row.folder,
         reports=out / row.folder,
-        look=row.look,
+        look=tuple(text for _, text in row.look),
     )

@@ -65,4 +65,4 @@ def reason_to_look(row: Row) -> str:
         return f"not graded: {row.reason}"
     if row.unloaded:
         return "nothing in this file could be run"
-    return "; ".join(row.look)
+    return "; ".join(text for kind, text in row.look if kind != "note")

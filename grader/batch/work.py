@@ -12,7 +12,7 @@ import errno
 import hashlib
 import platform
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +32,6 @@ __all__ = ["REPORTS", "close", "introduce", "work"]
 
 REPORTS = ("report.html", "fragment.html", "result.json")
 """Files of each submission, for its learner."""
-
-MAX_LOOK = 200
-"""Characters of one thing to look at."""
 
 FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 """Nothing more can be written, for anybody."""
@@ -201,6 +198,7 @@ class _Worker:
         self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, *, unloaded: bool
     ) -> Answer:
         from grader.batch.decisions import decide
+        from grader.core.standing import standing_of
         from grader.store import dump_transcript
         from grader.store.files import make_folder, write_file, write_folder
 
@@ -216,6 +214,7 @@ class _Worker:
                     make_folder(place)
                     write_file(place / f"{request.folder}.json.gz", kept, sync=False)
                 write_folder(out / request.folder, files)
+        standing = standing_of(decided, self._assignment.texts, key="")
         row = Row(
             number=request.number,
             name=result.name,
@@ -224,17 +223,16 @@ class _Worker:
             reason="a check of the course failed" if result.status == "not_graded" else "",
             sha256=result.sha256,
             seed=result.seed,
-            cents=decided.cents,
-            max_cents=decided.max_cents,
+            cents=standing.cents,
+            max_cents=standing.max_cents,
             digest=hashlib.sha256(files["result.json"].encode()).hexdigest(),
             isolation=dict(result.environment).get("isolation", ""),
-            tasks=tuple((task.id, str(task.status), task.cents, task.max_cents) for task in decided.tasks),
-            criteria=tuple(
-                (f"{task.id}/{criterion.id}", str(criterion.status), criterion.cents, criterion.max_cents)
-                for task in decided.tasks
-                for criterion in task.criteria
-            ),
-            look=_to_look_at(decided, self._assignment.texts),
+            tasks=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.tasks),
+            criteria=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.criteria),
+            misconceptions=standing.misconceptions,
+            look=standing.look,
+            unexplained=standing.unexplained,
+            adjusted=standing.adjusted,
             unloaded=unloaded,
             profile=watch.seconds,
         )
@@ -290,20 +288,6 @@ def _not_graded(request: Request, reason: str) -> Answer:
         number=request.number, name=name, folder=request.folder, status="not_graded", reason=reason.rstrip(".")
     )  # fmt: skip
     return Answer(row=row)
-
-
-def _to_look_at(result: Result, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what a result tells the instructor, each thing once."""
-    from grader.core.catalogue import Catalogue
-
-    words = Catalogue(texts)
-    notes = [*result.notes]
-    for task in result.tasks:
-        notes += task.notes
-        for criterion in task.criteria:
-            notes += criterion.finding.notes
-    told = [words.get(note.text, note.params) or note.text for note in notes if note.kind in ("review", "integrity")]
-    return tuple(text[:MAX_LOOK] for text in dict.fromkeys(told))
 
 
 def _place(error: Exception) -> str:

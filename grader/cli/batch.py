@@ -17,7 +17,7 @@ from grader.batch.engines import ENGINES, open_engine
 from grader.batch.entries import entries_of, title_of
 from grader.batch.executor import default_jobs
 from grader.batch.messages import Row
-from grader.batch.outputs import write_export, write_outputs
+from grader.batch.outputs import write_class_page, write_export, write_outputs
 from grader.batch.run import Run
 from grader.batch.seeds import MAX_SEED
 from grader.batch.start import entries_to_do, expected_names, facts_of, rows_of, setup_of
@@ -224,6 +224,7 @@ def _graded(
     if worksheet is not None:
         chosen = Options(sheet=worksheet, sheet_name=str(options.worksheet), upload_limit=options.upload_limit)
         exported = write_export(journal, "moodle", chosen)
+        write_class_page(journal)  # it says what is ready for the LMS
         if options.format == "text":
             say(*exported, journal.out)
     if options.profile:

@@ -160,7 +160,7 @@ def _entry(row: Row, entry: Entry) -> dict[str, object]:
         "reason": clean.json_text(row.reason),
         "score": _number(row.cents) if graded else None,
         "max_score": _number(row.max_cents) if graded else None,
-        "look": [clean.json_text(text) for text in row.look],
+        "look": [clean.json_text(text) for kind, text in row.look if kind != "note"],
         "seed": row.seed if graded else None,
         "sha256": row.sha256,
     }

@@ -105,7 +105,7 @@ def sheet(path: Path | None) -> bytes | None:
 
 
 def _lms(options: argparse.Namespace) -> int:
-    from grader.batch.outputs import write_export
+    from grader.batch.outputs import write_class_page, write_export
     from grader.lms.out.export import Options
     from grader.store.journal import Journal
 
@@ -120,6 +120,7 @@ def _lms(options: argparse.Namespace) -> int:
     )
     with Journal(_run_of(options), new=False) as journal:
         written, notes, unplaced = write_export(journal, options.to, chosen)
+        write_class_page(journal)  # it says what is ready for the LMS
         say(written, notes, unplaced, journal.out)
     return 0
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,9 @@ from grader.render.view import ReportView
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["fragment", "prepare", "report"]
+    from grader.render.class_page import ClassView
+
+__all__ = ["class_page", "fragment", "prepare", "report"]
 
 
 def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
@@ -24,12 +28,31 @@ def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
         view: What to show.
         template_dirs: Folders with templates; the first that has one wins.
     """
-    return _render("report.html.j2", view, template_dirs)
+    return _render("report.html.j2", template_dirs, view=view, words=view.words)
 
 
 def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
     """Return what the comment field of an LMS lets through: headings, lists, tables and inline styles."""
-    return _render("fragment.html.j2", view, template_dirs)
+    return _render("fragment.html.j2", template_dirs, view=view, words=view.words)
+
+
+def class_page(view: ClassView, template_dirs: Sequence[Path]) -> str:
+    """Return the class page: one file for the instructor, whole without its script, nothing loaded from elsewhere.
+
+    The page's own policy allows this very script, by its hash, and no other.
+    """
+    import markupsafe
+
+    script = _source("class.js", template_dirs)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _render(
+        "class.html.j2",
+        template_dirs,
+        view=view,
+        say=view.say,
+        script=markupsafe.Markup(script),  # noqa: S704 - ours or the course's, as the templates are
+        script_hash=f"sha256-{digest}",
+    )
 
 
 def prepare(template_dirs: Sequence[Path]) -> None:
@@ -39,12 +62,20 @@ def prepare(template_dirs: Sequence[Path]) -> None:
             _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
 
 
-def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
+def _source(name: str, template_dirs: Sequence[Path]) -> str:
+    """Return a file of the templates as it is, with the line ends that a browser reads."""
+    for folder in template_dirs:
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    raise CourseError(name, "", "the template is missing")
+
+
+def _render(name: str, template_dirs: Sequence[Path], **context: object) -> str:
     import jinja2  # late: it costs more than many a run needs
 
     try:
         template = _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
-        return template.render(view=view, words=view.words)
+        return template.render(context)
     except jinja2.TemplateNotFound as error:
         raise CourseError(str(error), "", "the template is missing") from error
     except jinja2.TemplateSyntaxError as error:

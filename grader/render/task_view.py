@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from grader.core.sentence import SENTENCE
 from grader.model import CriterionResult, Finding, Note, Params, Status, Table, Task, TaskResult
 from grader.model._data import data
 from grader.render import clean
@@ -95,7 +96,7 @@ class FindingView:
 
 @data
 class TaskView:
-    """A task, ready to be shown. ``position`` is its place in the assignment."""
+    """A task, ready to be shown: ``position`` is its place in the assignment, ``told`` what the instructor says."""
 
     id: str
     position: int
@@ -105,6 +106,7 @@ class TaskView:
     score: str
     max_score: str
     message: Rich
+    told: tuple[Rich, ...]
     notes: tuple[Rich, ...]
     findings: tuple[FindingView, ...]
     criteria: tuple[CriterionView, ...]
@@ -120,7 +122,7 @@ def task_view(task: TaskResult, assignment: Assignment, words: Words, position: 
     wrong = [c for c in task.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
     wrong.sort(key=lambda criterion: (not criterion.core, not criterion.finding.text))
     message = words.rich(task.text, task.params) or (message_of(wrong[0].finding, words) if wrong else ())
-    notes = notes_of((*task.notes, *(note for c in task.criteria for note in c.finding.notes)), words)
+    notes = (*task.notes, *(note for c in task.criteria for note in c.finding.notes))
     return TaskView(
         id=task.id,
         position=position,
@@ -130,7 +132,8 @@ def task_view(task: TaskResult, assignment: Assignment, words: Words, position: 
         score=_score(task.status, task.cents),
         max_score=points(task.max_cents),
         message=message,
-        notes=notes,
+        told=notes_of((note for note in notes if note.text == SENTENCE), words),
+        notes=notes_of((note for note in notes if note.text != SENTENCE), words),
         findings=_findings(task, wrong, words, hints, message) or _pictures(task, words),
         criteria=tuple(_criterion(criterion, task, assignment, words) for criterion in task.criteria),
     )

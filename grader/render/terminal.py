@@ -79,6 +79,9 @@ class _Writer:
             if task.status.id is Status.PASSED:
                 for text in task.notes[:1]:
                     lines += ["", *self._labelled("note", text, indent=2)]
+        for task in self._view.in_order:
+            if task.id != self._view.focus:
+                lines += self._told(task, named=True)
         focus = next((task for task in self._view.tasks if task.id == self._view.focus), None)
         if focus is not None:
             lines += ["", self._styled(self._clean(focus.function), _BOLD), *self._details(focus)]
@@ -131,12 +134,20 @@ class _Writer:
         return f"{self._clean(task.status.word)}: {self._clean(bare(wrong[0].title))}" if wrong else task.status.word
 
     def _details(self, task: TaskView) -> list[str]:
-        lines = self._paragraphs(task.message)
+        lines = [*self._paragraphs(task.message), *self._told(task)]
         for finding in task.findings[:1]:
             lines += self._evidence(finding)
             lines += self._paragraphs(finding.cause)
         for note in task.notes:
             lines += self._labelled("note", note, indent=2)
+        return lines
+
+    def _told(self, task: TaskView, *, named: bool = False) -> list[str]:
+        """Say what the instructor says of a task, under its name unless that stands above."""
+        lines: list[str] = []
+        for text in task.told:
+            lines += ["", self._styled(self._clean(task.function), _BOLD)] if named and not lines else []
+            lines += self._paragraphs(text)
         return lines
 
     def _evidence(self, finding: FindingView) -> list[str]:

@@ -198,6 +198,24 @@ class Journal:
         self._set_fact("unfinished", what)
 
     @property
+    def revision(self) -> int:
+        """How often results of this run have changed. Files for an LMS may be of an earlier one."""
+        return int(self._fact("revision") or 0)
+
+    def changed(self) -> None:
+        """Note that results have changed."""
+        self._set_fact("revision", str(self.revision + 1))
+
+    def exported(self) -> dict[str, int]:
+        """Return, for each LMS that files were made for, the revision that they hold."""
+        found: dict[str, int] = json.loads(self._fact("exported") or "{}")
+        return found
+
+    def note_export(self, to: str) -> None:
+        """Note that files for an LMS hold the results as they are now."""
+        self._set_fact("exported", json.dumps({**self.exported(), to: self.revision}, sort_keys=True))
+
+    @property
     def begun(self) -> bool:
         """Whether the facts are known."""
         return self._fact("facts") is not None

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 __all__ = ["FRAGMENT_TAGS", "Page", "read"]
 
-VOID = frozenset({"meta", "br", "circle", "path", "line", "polyline", "polygon"})
+VOID = frozenset({"meta", "input", "rect", "br", "circle", "path", "line", "polyline", "polygon"})
 FRAGMENT_TAGS = frozenset(
     "h3 h4 p table caption thead tbody tr th td strong em code pre ul ol li".split()  # noqa: SIM905
 )
@@ -72,7 +72,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Keep what people read."""
-        if not {"style", "title"} & set(self._open[-1:]):
+        if not {"style", "script", "title"} & set(self._open[-1:]):
             self.words.append(data)
 
     def finish(self) -> Page:
