@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from grader.core.plan import plan
 from grader.core.score import conclude
 from grader.intake.source import decode
 from grader.model import Call, Outcome, Result, Session, Submission, Transcript
+from grader.model._data import replace
 from grader.run.replay import resolve
 from grader.run.runner import Runner, Scratch
 from grader.run.stopwatch import Stopwatch

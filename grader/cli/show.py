@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.assignment import Assignment
@@ -13,6 +12,7 @@ from grader.core.redact import redact
 from grader.course import Course
 from grader.errors import OutputError
 from grader.model import Result
+from grader.model._data import data
 from grader.render.document import to_json
 from grader.render.html import fragment, report
 from grader.render.terminal import summary
@@ -25,7 +25,7 @@ __all__ = ["Shown", "course_options", "prepare", "show"]
 ALL_HINTS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@data
 class Shown:
     """Where a result goes and how it is printed."""
 
