@@ -150,7 +150,7 @@ class _Described:
     def __get__(self, item: object, owner: Any) -> dict[str, Field[Any]]:
         import dataclasses
 
-        body: dict[str, Any] = {"__annotations__": owner.__annotations__, "__module__": owner.__module__}
+        body: dict[str, Any] = {"__annotations__": owner.__annotations__, "__doc__": owner.__doc__}
         for name, default in _FIELDS[owner].items():
             if hasattr(default, "default_factory"):
                 body[name] = dataclasses.field(default_factory=default.default_factory)

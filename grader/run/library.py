@@ -131,6 +131,9 @@ def _with_needs(name: str) -> frozenset[str]:
 
 def _required(name: str) -> Iterator[str]:
     """Yield what an installed package says that it needs, as names of modules; most are spelt as the package is."""
+    if _plain(name) not in _described():
+        return
+    # Late, since importing it takes 30 ms: most of the names that an assignment allows aren't installed.
     from importlib import metadata
 
     try:
@@ -141,6 +144,21 @@ def _required(name: str) -> Iterator[str]:
         match = _REQUIREMENT.match(requirement)
         if match is not None and "extra ==" not in requirement:
             yield match[0].replace("-", "_").replace(".", "_")
+
+
+@functools.cache
+def _described() -> frozenset[str]:
+    """Return the names of all packages that something is said about."""
+    entries = (entry for _, entries in _installed() for entry in entries)
+    return frozenset(
+        _plain(entry.rpartition(".")[0].partition("-")[0])
+        for entry in entries
+        if entry.endswith((".dist-info", ".egg-info"))
+    )
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
 
 
 def _belongs(entry: str, names: frozenset[str]) -> bool:
