@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -35,6 +36,7 @@ def grade(
     *,
     secret: str = "",
     watch: Stopwatch | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -45,12 +47,14 @@ def grade(
         scratch: Where the workers live.
         secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
         watch: Is told where the time goes.
+        meanwhile: Called once, when the first calls are about to be sent: what it starts runs beside them.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
     memory, watch = Memory(), watch or Stopwatch()
-    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch)
+    begun = begin(assignment, submission, seed, secret)
+    transcript, resolved = run(assignment, begun, scratch, memory, watch, meanwhile)
     with watch.stage("judge"):
         return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
@@ -83,7 +87,12 @@ def begin(assignment: Assignment, submission: Submission, seed: int, secret: str
 
 
 def run(
-    assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory, watch: Stopwatch | None = None
+    assignment: Assignment,
+    begun: Transcript,
+    scratch: Scratch,
+    memory: Memory,
+    watch: Stopwatch | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     watch = watch or Stopwatch()
@@ -100,6 +109,9 @@ def run(
                 calls = plan(assignment, resolved, memory)
             if not calls:
                 break
+            if meanwhile is not None and calls[0].kind == "function":
+                meanwhile()
+                meanwhile = None
             outcomes = _ask(runner, calls, watch)
             kept = _extended(kept, calls, replace(kept, outcomes=(*kept.outcomes, *outcomes)))
             with watch.stage("replay"):

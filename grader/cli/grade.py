@@ -118,10 +118,13 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     # What shows a result is loaded while student code runs.
     loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
-    loading.start()
-    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch)
+    secret = secrets.token_hex(16)
+    transcript, result = grade(
+        assignment, submission, seed, scratch, secret=secret, watch=watch, meanwhile=loading.start
+    )
     with watch.stage("import"):
-        loading.join()
+        if loading.ident is not None:
+            loading.join()
         from grader.cli.show import Shown, course_options, show
         from grader.store import write_transcript
     if options.transcript is not None:

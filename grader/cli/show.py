@@ -59,7 +59,7 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
         hints = ALL_HINTS if shown.hints is None else shown.hints
         view = build(public, assignment, hints=hints)
         page = report(view, course.template_dirs)
-        document = to_json(public, assignment, hints=hints)
+        document = "" if shown.out is None and shown.format == "text" else to_json(public, assignment, hints=hints)
         # Everything is made before anything is written.
         if shown.out is None:
             place = shown.beside
@@ -89,7 +89,8 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
         unprinted = error
     with watch.stage("write"):
         for path, content in files.items():
-            write_file(path, content)
+            # Whoever loses a report when the power fails can have it again, with the same seed.
+            write_file(path, content, lasting=False)
     if unprinted is not None:
         raise OutputError(f"The summary can't be printed ({unprinted.strerror}).", hint=f"The report is {place}.")
     if shown.open:
