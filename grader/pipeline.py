@@ -109,7 +109,7 @@ def run(
                 calls = plan(assignment, resolved, memory)
             if not calls:
                 break
-            if meanwhile is not None and calls[0].kind == "function":
+            if meanwhile is not None:
                 meanwhile()
                 meanwhile = None
             outcomes = _ask(runner, calls, watch)

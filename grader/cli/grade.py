@@ -107,6 +107,8 @@ def _backend(options: argparse.Namespace) -> Backend:
 
 def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch, watch: Stopwatch) -> int:
     with watch.stage("import"):
+        import numpy.random  # noqa: F401 - loaded when first used, and by then the worker would wait for us
+
         from grader.course import find_course, load_assignment
         from grader.pipeline import grade
         from grader.store.files import make_folder
