@@ -2,7 +2,8 @@
 
 A course's ``checks.py`` names a ``TASKS`` mapping from task id to an object with two pure functions, ``plan`` and
 ``judge`` (see ``TaskChecks``). It gets ``Inputs`` to make random arguments from the submission's seed and ``Observed``
-to see what came back, and answers with ``Case`` and ``Finding``.
+to see what came back, and answers with ``Case`` and ``Finding``. ``replace`` gives a copy of such an object with other
+values, and ``data`` makes a class of the same kind: frozen, slotted, keyword-only.
 """
 
 from grader.core.assignment import TaskChecks
@@ -14,6 +15,7 @@ from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
 from grader.core.statistics import chi2_interval, chi2_quantile, product_variance_interval
 from grader.core.values import Pairs, kind_name
 from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Params, Status, Table
+from grader.model._data import data, replace
 
 __all__ = [
     "DOUBLE",
@@ -47,9 +49,11 @@ __all__ = [
     "chi2_interval",
     "chi2_quantile",
     "compare",
+    "data",
     "kind_name",
     "looks_normal",
     "picture",
     "product_variance_interval",
+    "replace",
     "unit_of",
 ]

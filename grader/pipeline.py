@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from grader.core.plan import plan
 from grader.core.score import conclude
 from grader.intake.source import decode
 from grader.model import Call, Outcome, Result, Session, Submission, Transcript
+from grader.model._data import replace
 from grader.run.replay import resolve
 from grader.run.runner import Runner, Scratch
 from grader.run.stopwatch import Stopwatch
@@ -35,6 +36,7 @@ def grade(
     *,
     secret: str = "",
     watch: Stopwatch | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -45,12 +47,14 @@ def grade(
         scratch: Where the workers live.
         secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
         watch: Is told where the time goes.
+        meanwhile: Called once, when the first calls are about to be sent: what it starts runs beside them.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
     memory, watch = Memory(), watch or Stopwatch()
-    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch)
+    begun = begin(assignment, submission, seed, secret)
+    transcript, resolved = run(assignment, begun, scratch, memory, watch, meanwhile)
     with watch.stage("judge"):
         return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
@@ -83,7 +87,12 @@ def begin(assignment: Assignment, submission: Submission, seed: int, secret: str
 
 
 def run(
-    assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory, watch: Stopwatch | None = None
+    assignment: Assignment,
+    begun: Transcript,
+    scratch: Scratch,
+    memory: Memory,
+    watch: Stopwatch | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     watch = watch or Stopwatch()
@@ -100,6 +109,9 @@ def run(
                 calls = plan(assignment, resolved, memory)
             if not calls:
                 break
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
             outcomes = _ask(runner, calls, watch)
             kept = _extended(kept, calls, replace(kept, outcomes=(*kept.outcomes, *outcomes)))
             with watch.stage("replay"):

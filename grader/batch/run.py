@@ -210,7 +210,7 @@ class Run:
         if answer.transcript:
             path = self._journal.transcript(answer.row.folder)
             make_folder(path.parent)
-            write_file(path, base64.b64decode(answer.transcript), sync=False)
+            write_file(path, base64.b64decode(answer.transcript), lasting=False)
         if answer.files:
             write_folder(self._journal.out / answer.row.folder, answer.files)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from grader.checkcourse.solution import Function
 from grader.core.assignment import Assignment, TaskChecks
@@ -12,7 +11,7 @@ from grader.core.catalogue import Catalogue
 from grader.core.judge import judge
 from grader.core.observed import STAND_IN, Case, Inputs, Observed
 from grader.model import Chart, Finding, Note, Params, Result, Status, Table, TaskResult, Transcript
-from grader.model._data import data
+from grader.model._data import data, replace
 from grader.pipeline import judge_transcript
 from grader.run.rehearse import rehearse
 

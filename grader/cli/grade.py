@@ -112,6 +112,8 @@ def _backend(options: argparse.Namespace) -> Backend:
 
 def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch, watch: Stopwatch) -> int:
     with watch.stage("import"):
+        import numpy.random  # noqa: F401 - loaded when first used, and by then the worker would wait for us
+
         from grader.course import find_course, load_assignment
         from grader.pipeline import grade
         from grader.store.files import make_folder
@@ -123,10 +125,13 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     # What shows a result is loaded while student code runs.
     loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
-    loading.start()
-    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch)
+    secret = secrets.token_hex(16)
+    transcript, result = grade(
+        assignment, submission, seed, scratch, secret=secret, watch=watch, meanwhile=loading.start
+    )
     with watch.stage("import"):
-        loading.join()
+        if loading.ident is not None:
+            loading.join()
         from grader.cli.show import Shown, course_options, show
         from grader.store import write_transcript
     if options.transcript is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.assignment import Assignment
@@ -13,6 +12,7 @@ from grader.core.redact import redact
 from grader.course import Course
 from grader.errors import OutputError
 from grader.model import Result
+from grader.model._data import data
 from grader.render.document import to_json
 from grader.render.html import fragment, report
 from grader.render.terminal import summary
@@ -25,7 +25,7 @@ __all__ = ["Shown", "course_options", "prepare", "show"]
 ALL_HINTS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@data
 class Shown:
     """Where a result goes and how it is printed."""
 
@@ -59,7 +59,7 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
         hints = ALL_HINTS if shown.hints is None else shown.hints
         view = build(public, assignment, hints=hints)
         page = report(view, course.template_dirs)
-        document = to_json(public, assignment, hints=hints)
+        document = "" if shown.out is None and shown.format == "text" else to_json(public, assignment, hints=hints)
         # Everything is made before anything is written.
         if shown.out is None:
             place = shown.beside
@@ -93,7 +93,8 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
         unprinted = error
     with watch.stage("write"):
         for path, content in files.items():
-            write_file(path, content)
+            # Whoever loses a report when the power fails can have it again, with the same seed.
+            write_file(path, content, lasting=False)
     if unprinted is not None:
         raise OutputError(f"The summary can't be printed ({unprinted.strerror}).", hint=f"The report is {place}.")
     if shown.open:

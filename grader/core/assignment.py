@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Protocol
 
 from grader.core.misconceptions import Misconception
 from grader.core.observed import Case, Inputs, Observed
 from grader.model import Finding, Limits, Task
-from grader.model._data import data
+from grader.model._data import data, field
 
 __all__ = ["Assignment", "TaskChecks"]
 

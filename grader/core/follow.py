@@ -7,13 +7,13 @@ course is willing to show, has that function's name. Where the stand-in isn't re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from grader.core.assignment import Assignment
 from grader.core.find import find_function
 from grader.core.memory import Memory
 from grader.core.observed import Case, case_call, case_prefix
 from grader.model import Call, Finding, Status, Task, Transcript
+from grader.model._data import replace
 
 __all__ = ["better", "follow_calls", "planned", "to_follow"]
 

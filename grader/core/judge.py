@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import LOAD, find_function, inputs_of
@@ -13,7 +11,7 @@ from grader.core.loading import loading_notes
 from grader.core.memory import Memory
 from grader.core.observed import Observed
 from grader.model import Finding, Note, Params, Status, Task, Transcript
-from grader.model._data import data
+from grader.model._data import data, replace
 
 __all__ = ["Judgement", "TaskJudgement", "judge", "needs_cells"]
 

@@ -6,7 +6,6 @@ Only a saving: with an empty memory every answer is the same.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 
 from grader.core.assignment import Assignment
 from grader.core.find import inputs_of
@@ -16,14 +15,13 @@ from grader.model import Finding, Outcome, Task, Transcript
 __all__ = ["Memory"]
 
 
-@dataclass(slots=True)
 class _Known:
     """One task's outcomes, and what its checks made of them."""
 
-    outcomes: list[Outcome]
-    observed: Observed
-    cases: list[Case] | None = None
-    findings: tuple[Finding, ...] | None = None
+    def __init__(self, outcomes: list[Outcome], observed: Observed) -> None:
+        self.outcomes, self.observed = outcomes, observed
+        self.cases: list[Case] | None = None
+        self.findings: tuple[Finding, ...] | None = None
 
 
 class Memory:

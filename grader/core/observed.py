@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from grader.core.values import is_untouched, to_python, to_value
 from grader.model import Array, Call, Draws, DrawsWanted, Failure, Outcome, Param, Params, Task, Transcript
+from grader.model._data import distinct, field
 
 __all__ = ["STAND_IN", "Case", "Drawn", "Inputs", "Observed", "Seen"]
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@distinct
 class Case:
     """One call that a check wants.
 
@@ -89,7 +89,7 @@ class Inputs(Once):
         return np.random.default_rng(self.number(name))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@distinct
 class Drawn:
     """Equal draws in a row: ``values`` has shape ``(count, *shape)``."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from grader.model import CriterionResult, Note, Result, TaskResult
+from grader.model._data import replace
 
 __all__ = ["Audience", "redact"]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grader.core.assignment import Assignment
 from grader.core.judge import Judgement, TaskJudgement
 from grader.model import Adjustment, CriterionResult, Finding, Params, Result, Status, Task, TaskResult, Transcript
+from grader.model._data import replace
 
 __all__ = ["RESULT_SCHEMA", "conclude", "override"]
 

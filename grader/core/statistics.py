@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 
 __all__ = ["chi2_interval", "chi2_quantile", "gamma_p_q", "product_variance_interval"]
 
@@ -67,35 +66,37 @@ def chi2_quantile(tail: float, nu: float, *, upper: bool) -> float:
     """
     if not 0 < tail < 1 or not nu > 0:
         raise ValueError("tail must be between 0 and 1 and nu positive")
-    z = NormalDist().inv_cdf(tail)
-    z = -z if upper else z
-    # Wilson & Hilferty 1931: the cube root of chi-square is nearly normal. Only a start for the bisection.
-    guess = nu * max(1e-8, 1 - 2 / (9 * nu) + z * math.sqrt(2 / (9 * nu))) ** 3
-
-    def beyond(x: float) -> float:
-        p, q = gamma_p_q(nu / 2, x / 2)
-        return q if upper else p
-
-    low = high = guess
-    if upper:
-        while beyond(low) < tail:
-            low /= 2
-        while beyond(high) > tail:
-            high *= 2
-    else:
-        while beyond(low) > tail:
-            low /= 2
-        while beyond(high) < tail:
-            high *= 2
+    if tail > 0.5:
+        return chi2_quantile(1 - tail, nu, upper=not upper)
+    half = nu / 2
+    constant = half * math.log(2) + math.lgamma(half)
+    # The normal quantile to three digits (Abramowitz & Stegun 26.2.23).
+    t = math.sqrt(-2 * math.log(tail))
+    z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
+    z = z if upper else -z
+    # Wilson & Hilferty 1931: the cube root of chi-square is nearly normal. Only a start.
+    x = nu * max(1e-8, 1 - 2 / (9 * nu) + z * math.sqrt(2 / (9 * nu))) ** 3
+    low, high = 0.0, math.inf
     for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if (beyond(middle) > tail) == upper:
-            low = middle
+        p, q = gamma_p_q(half, x / 2)
+        chance = q if upper else p
+        if (chance > tail) == upper:
+            low = x
         else:
-            high = middle
-    return (low + high) / 2
+            high = x
+        # Newton's method for the logarithm of the chance over that of x, which is nearly straight in both tails: from
+        # such a start four steps, where halving an interval takes fifty.
+        step = math.inf
+        if chance > 0:
+            slope = math.exp(half * math.log(x) - x / 2 - constant) / chance
+            step = math.log(chance / tail) / (slope if upper else -slope) if slope else math.inf
+        if abs(step) < 1e-8:
+            return x * math.exp(step)  # a step more would change the last digit at most
+        wanted = x * math.exp(step) if abs(step) < 600 else 0.0
+        if not low < wanted < high:
+            wanted = math.sqrt(low or high / 4) * math.sqrt(high) if math.isfinite(high) else 2 * x
+        x = wanted
+    return x
 
 
 def chi2_interval(rate: float, nu: float) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from grader.core.find import LOAD
 from grader.course.texts import read_toml
 from grader.errors import CourseError
 from grader.model import Criterion, Limits, Task
-from grader.model._data import data
+from grader.model._data import data, fields_of
 
 __all__ = ["Spec", "read_spec"]
 
@@ -147,7 +146,7 @@ def _criterion(path: Path, key: str, table: object) -> Criterion:
 
 
 def _limits(path: Path, table: object) -> Limits:
-    known = {field.name: field.default for field in fields(Limits)}
+    known = fields_of(Limits)
     reader = _Reader(path, "limits", table, set(known))
     for name, value in reader.table.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:

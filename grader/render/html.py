@@ -56,9 +56,9 @@ def class_page(view: ClassView, template_dirs: Sequence[Path]) -> str:
 
 
 def prepare(template_dirs: Sequence[Path]) -> None:
-    """Load and compile the templates, so that the first report needn't wait for it."""
+    """Load a page's templates, so that the first report needn't wait for it."""
     with contextlib.suppress(Exception):  # rendering says what is wrong with a template
-        for name in ("report.html.j2", "fragment.html.j2"):
+        for name in ("report.html.j2", "macros.html.j2", "style.css"):
             _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
 
 
@@ -89,8 +89,11 @@ def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
     """Return what templates are compiled in, once for all reports of a process."""
     import jinja2
 
+    from grader.render.compiled import Compiled
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders),
+        bytecode_cache=Compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from grader.errors import IsolationError
 from grader.run.backend import End, Usage, end_of, usage_of
-from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD
+from grader.run.pipes import PolledPipes
 
 __all__ = ["ChildWorker"]
 
 ENDS_ITSELF_SECONDS = 0.5
 DIES_SECONDS = 10.0
 TOLD_SECONDS = 5.0
-_BUSY = 1 << 20
 
 
 class ChildWorker:
@@ -43,25 +42,21 @@ class ChildWorker:
             process: A descriptor of the process.
             over_quota: Says whether the process of this number has filled its scratch; asked now and then.
         """
-        self._requests, self._replies, self._status, self._process = requests, replies, status, process
+        self._pipes = PolledPipes(requests, replies)
+        self._status, self._process = status, process
         self._over_quota = over_quota
         self._pid = _pid_of(process)
-        self._waiting = memoryview(b"")
-        self._buffer = bytearray()
-        self._ended = self._garbled = self._too_much = False
+        self._too_much = False
         self._look_at = time.monotonic() + 0.1
         self._told: str | None = None
         self._patience = ENDS_ITSELF_SECONDS
         self._end: End | None = None
-        os.set_blocking(requests, False)
-        os.set_blocking(replies, False)
 
     # ------------------------------------------------------------ talking
 
     def send(self, frame: bytes) -> None:
         """Hand a request over; never blocks."""
-        self._waiting = memoryview(bytes(self._waiting) + frame if self._waiting else frame)
-        self._write()
+        self._pipes.send(frame)
 
     def receive(self, seconds: float) -> tuple[bytes, bytes] | None:
         """Return header and payload of the next reply, or None after ``seconds``.
@@ -72,12 +67,12 @@ class ChildWorker:
         """
         until = time.monotonic() + seconds
         while True:
-            if self._ended:
+            if self._pipes.ended:
                 raise EOFError
-            frame = self._read()
+            frame = self._pipes.take()
             if frame is not None:
                 return frame
-            if self._ended:
+            if self._pipes.ended:
                 self._ask_why()
                 raise EOFError
             now = time.monotonic()
@@ -89,57 +84,15 @@ class ChildWorker:
             self._wait(min(until, self._look_at if self._over_quota else until) - now)
 
     def _wait(self, seconds: float) -> None:
-        poll = select.poll()
-        poll.register(self._replies, select.POLLIN)
-        poll.register(self._process, select.POLLIN)
-        if self._waiting:
-            poll.register(self._requests, select.POLLOUT)
-        ready = dict(poll.poll(max(0.0, seconds) * 1000))
-        if self._requests in ready:
-            self._write()
-        if self._process in ready and self._replies not in ready:
+        if self._pipes.wait(seconds, self._process) == {self._process}:
             # It is dead and has left nothing: whoever may still hold the pipe isn't our worker.
-            self._ended = True
+            self._pipes.ended = True
             self._ask_why()
-
-    def _write(self) -> None:
-        try:
-            while self._waiting:
-                self._waiting = self._waiting[os.write(self._requests, self._waiting[:_BUSY]) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._waiting = memoryview(b"")
-
-    def _read(self) -> tuple[bytes, bytes] | None:
-        """Read what is there, up to the end of a frame."""
-        while True:
-            wanted, header = HEAD.size, 0
-            if len(self._buffer) >= HEAD.size:
-                magic, header, payload = HEAD.unpack_from(self._buffer)
-                if magic != MAGIC or header > MAX_HEADER or payload > MAX_PAYLOAD:
-                    self._garbled = self._ended = True
-                    return None
-                wanted += header + payload
-                if len(self._buffer) == wanted:
-                    frame = bytes(self._buffer)
-                    self._buffer = bytearray()
-                    return frame[HEAD.size : HEAD.size + header], frame[HEAD.size + header :]
-            try:
-                part = os.read(self._replies, min(wanted - len(self._buffer), _BUSY))
-            except BlockingIOError:
-                return None
-            except OSError:
-                part = b""
-            if not part:
-                self._ended = True
-                return None
-            self._buffer += part
 
     def _ask_why(self) -> None:
         """Raise IsolationError if the process is dead and nobody can tell how: the zygote has gone as well."""
         self._patience = 0.0
-        if _readable(self._process, ENDS_ITSELF_SECONDS) and not self._garbled and not self._how_it_ended():
+        if _readable(self._process, ENDS_ITSELF_SECONDS) and not self._pipes.garbled and not self._how_it_ended():
             raise IsolationError(
                 "The process that starts workers has ended.",
                 hint="Perhaps the machine ran out of memory; grade the file again.",
@@ -152,7 +105,7 @@ class ChildWorker:
             self._look_at = now + 3600.0
             return
         if self._pid is not None and self._over_quota(self._pid):
-            self._too_much = self._ended = True
+            self._too_much = self._pipes.ended = True
             self._kill()
         # Looking takes at most a tenth of the time.
         after = time.monotonic()
@@ -174,13 +127,14 @@ class ChildWorker:
         """End the process and all that it started, and say how it had ended if it already had."""
         if self._end is None:
             self._end = self._finish()
-            for descriptor in (self._requests, self._replies, self._status, self._process):
-                os.close(descriptor)
+            self._pipes.close()
+            os.close(self._status)
+            os.close(self._process)
         return self._end
 
     def _finish(self) -> End:
         # A worker that closed its pipe is about to end by itself: its status says how.
-        waits = self._ended and not (self._garbled or self._too_much)
+        waits = self._pipes.ended and not (self._pipes.garbled or self._too_much)
         killed = not _readable(self._process, self._patience if waits else 0.0)
         if killed:
             self._kill()
@@ -188,7 +142,7 @@ class ChildWorker:
         told = self._how_it_ended()
         if self._too_much:
             return End(kind="scratch")
-        if killed or self._garbled or not told:
+        if killed or self._pipes.garbled or not told:
             return End(kind="killed")
         note, _, code = told.rpartition("\n")
         return end_of(int(code), note) if code.lstrip("-").isdigit() else End(kind="killed")

@@ -76,7 +76,7 @@ def search_path() -> tuple[str, ...]:
 
 def is_packages(path: str) -> bool:
     """Whether a folder holds installed packages, by its name."""
-    return Path(path).name in _PACKAGE_FOLDERS
+    return os.path.basename(path) in _PACKAGE_FOLDERS
 
 
 @functools.cache
@@ -98,9 +98,18 @@ def library() -> Library:
 @functools.cache
 def paths_of(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the files and folders of these packages and of all that they need, as far as they are installed."""
-    wanted = frozenset(need for name in names for need in _with_needs(name))
+    wanted = {need for name in names for need in _with_needs(name)}
+    return tuple(path for stem, path in _entries() if stem in wanted)
+
+
+@functools.cache
+def _entries() -> tuple[tuple[str, str], ...]:
+    """Return what packages are made of: the module's name, and the path of it, of its libraries or of what is said."""
     return tuple(
-        f"{folder}/{entry}" for folder, entries in _installed() for entry in entries if _belongs(entry, wanted)
+        (entry.partition(".")[0].partition("-")[0], f"{folder}/{entry}")
+        for folder, entries in _installed()
+        for entry in entries
+        if not entry.endswith((".pth", ".egg-link"))
     )
 
 
@@ -131,6 +140,9 @@ def _with_needs(name: str) -> frozenset[str]:
 
 def _required(name: str) -> Iterator[str]:
     """Yield what an installed package says that it needs, as names of modules; most are spelt as the package is."""
+    if _plain(name) not in _described():
+        return
+    # Late, since importing it takes 30 ms: most of the names that an assignment allows aren't installed.
     from importlib import metadata
 
     try:
@@ -143,10 +155,19 @@ def _required(name: str) -> Iterator[str]:
             yield match[0].replace("-", "_").replace(".", "_")
 
 
-def _belongs(entry: str, names: frozenset[str]) -> bool:
-    """Whether an entry of site-packages is a package, its shared libraries or what is said about it."""
-    stem = entry.partition(".")[0].partition("-")[0]
-    return stem in names and not entry.endswith((".pth", ".egg-link"))
+@functools.cache
+def _described() -> frozenset[str]:
+    """Return the names of all packages that something is said about."""
+    entries = (entry for _, entries in _installed() for entry in entries)
+    return frozenset(
+        _plain(entry.rpartition(".")[0].partition("-")[0])
+        for entry in entries
+        if entry.endswith((".dist-info", ".egg-info"))
+    )
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
 
 
 def _loader() -> Iterator[str]:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import IsolationError
 from grader.run.backend import Closing, End, Launch, Usage, end_of, usage_of
-from grader.run.inside.frames import HEAD, MAGIC, MAX_HEADER, MAX_PAYLOAD, encode_policy
+from grader.run.inside.frames import MAX_PAYLOAD, encode_policy
 from grader.run.library import policy, search_path
+from grader.run.pipes import open_pipes
 
 __all__ = ["ProcessBackend", "command", "environment"]
 
 INSIDE = Path(__file__).parent / "inside"
-MAX_WAITING = 4
-"""Replies that nobody has asked for yet."""
 
-# The package is found by its place and named `inside`: the grader itself isn't on the worker's path.
+# The package is found by its place and named `inside`: the grader itself isn't on the worker's path. What it loads is
+# there to stay, so nobody looks for garbage in it (3 ms of a start, and memory that children of a zygote share). From
+# then on no bytecode is written: what a submission imports leaves nothing behind.
 _BOOTSTRAP = """
-import sys, importlib.util
+import gc, sys, importlib.util
+gc.disable()
 sys.path[:] = sys.argv[2:]
 place = sys.argv[1]
 spec = importlib.util.spec_from_file_location("inside", place + "/__init__.py", submodule_search_locations=[place])
@@ -34,6 +33,9 @@ package = importlib.util.module_from_spec(spec)
 sys.modules["inside"] = package
 spec.loader.exec_module(package)
 from inside.MODULE import main
+sys.dont_write_bytecode = True
+gc.freeze()
+gc.enable()
 del sys.argv[1:]
 main()
 """
@@ -51,8 +53,9 @@ def command(module: str, *, python: str = "", inside: str = "") -> list[str]:
         inside: The folder with the module, if the process sees it at another place than we do.
     """
     bootstrap = _BOOTSTRAP.replace("MODULE", module)
+    writes = ["-B"] if sys.dont_write_bytecode else []
     return [
-        *(python or sys.executable, "-s", "-S", "-P", "-B", "-c", bootstrap),
+        *(python or sys.executable, "-s", "-S", "-P", *writes, "-c", bootstrap),
         *(inside or str(INSIDE), *search_path()),
     ]
 
@@ -85,7 +88,7 @@ def environment(folder: Path | None) -> dict[str, str]:
 
 
 class ProcessWorker:
-    """A subprocess and two threads that move bytes, so that no full or silent pipe can hold us up."""
+    """A subprocess and its two pipes."""
 
     def __init__(
         self,
@@ -103,44 +106,40 @@ class ProcessWorker:
             max_payload: Bytes of a reply that are read.
             start: The command, if it isn't the usual one for ``module``.
         """
-        self._max_payload = max_payload
+        opened: list[int] = []
         try:
+            opened += os.pipe()
+            opened += os.pipe()
             self._process = subprocess.Popen(
                 start or command(module),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=opened[0],
+                stdout=opened[3],
                 stderr=subprocess.DEVNULL,
                 cwd=launch.folder,
                 env=environment(launch.folder),
-                bufsize=0,
                 start_new_session=os.name == "posix",
             )
         except OSError as error:
+            for ours in opened[1:3]:
+                os.close(ours)
             raise IsolationError(
                 f"No Python process could be started for the submission ({error.strerror or error}).",
                 hint="Check that the machine has memory and processes left, then try again.",
             ) from error
-        self._killed = self._ended = self._garbled = False
-        # Bounded: whoever replies without end fills the pipe, not our memory.
-        self._replies: queue.Queue[tuple[bytes, bytes] | None] = queue.Queue(MAX_WAITING)
-        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._write)]
-        for thread in self._threads:
-            thread.start()
+        finally:
+            for theirs in (*opened[:1], *opened[3:]):
+                os.close(theirs)
+        _, requests, replies, _ = opened
+        self._pipes = open_pipes(requests, replies, max_payload)
+        self._end: End | None = None
 
     def send(self, frame: bytes) -> None:
         """Hand a request over; never blocks."""
-        self._requests.put(frame)
+        self._pipes.send(frame)
 
     def receive(self, seconds: float) -> tuple[bytes, bytes] | None:
         """Return header and payload of the next reply, or None after ``seconds``. Raises EOFError at the end."""
-        try:
-            reply = self._replies.get(timeout=max(0.0, seconds))
-        except queue.Empty:
-            return None
-        if reply is None:
-            raise EOFError
-        return reply
+        return self._pipes.receive(seconds)
 
     def usage(self) -> Usage | None:
         """CPU time so far, and whether it sleeps; None where the system doesn't tell."""
@@ -156,72 +155,24 @@ class ProcessWorker:
 
     def close(self) -> End:
         """End the process and all that it started, and say how it had ended if it already had."""
+        if self._end is None:
+            self._end = self._finish()
+            # Only now: a worker whose pipe is closed ends by itself, and that would look like its own doing.
+            self._pipes.close()
+        return self._end
+
+    def _finish(self) -> End:
         # A worker that closed its pipe is about to end by itself: its status says how.
         code: int | None = None
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(0.5 if self._ended and not self._garbled else 0)
+            code = self._process.wait(0.5 if self._pipes.ended and not self._pipes.garbled else 0)
         if os.name == "posix":
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         if code is None:
             self._process.kill()
             self._process.wait()
-            self._killed = True
-        # Only now: a worker whose pipe is closed ends by itself, and that would look like its own doing.
-        self._requests.put(None)
-        self._finish_threads()
-        if self._killed or self._garbled or code is None:
-            return End(kind="killed")
-        return end_of(code)
-
-    def _finish_threads(self) -> None:
-        """Let both threads end; each closes its own pipe, so that no descriptor is closed while it is in use.
-
-        A process that escaped may hold a pipe open: then its thread is left waiting.
-        """
-        until = time.monotonic() + 1
-        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < until:
-            with contextlib.suppress(queue.Empty):
-                self._replies.get(timeout=0.001)
-
-    def _read(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
-        try:
-            while True:
-                magic, header, payload = HEAD.unpack(_exactly(stream.fileno(), HEAD.size))
-                if magic != MAGIC or header > MAX_HEADER or payload > self._max_payload:
-                    self._garbled = True
-                    break
-                self._replies.put((_exactly(stream.fileno(), header), _exactly(stream.fileno(), payload)))
-        except (EOFError, OSError):
-            pass
-        self._ended = True
-        with contextlib.suppress(OSError):
-            stream.close()
-        self._replies.put(None)
-
-    def _write(self) -> None:
-        stream = self._process.stdin
-        assert stream is not None
-        with contextlib.suppress(OSError):
-            while (frame := self._requests.get()) is not None:
-                view = memoryview(frame)
-                while len(view):
-                    view = view[os.write(stream.fileno(), view) :]
-        with contextlib.suppress(OSError):
-            stream.close()
-
-
-def _exactly(fd: int, count: int) -> bytes:
-    parts = []
-    while count:
-        part = os.read(fd, min(count, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+        return End(kind="killed") if self._pipes.garbled or code is None else end_of(code)
 
 
 class ProcessBackend(Closing):

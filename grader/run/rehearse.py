@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from grader.core.memory import Memory
 from grader.core.plan import plan
 from grader.core.values import to_python
 from grader.model import Array, Call, Failure, Outcome, Transcript, Value
+from grader.model._data import replace
 from grader.run.inside import tape, wire
 from grader.run.inside.worker import draws_reply
 from grader.run.wire import decode_reply

@@ -10,7 +10,6 @@ import hashlib
 import math
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from grader.core.values import to_python
 from grader.errors import IsolationError
 from grader.model import Array, Call, Draws, Outcome, Seq, Source, Step, Value
+from grader.model._data import replace
 from grader.run.backend import Launch
 from grader.run.process import ProcessWorker
 from grader.run.wire import encode_request

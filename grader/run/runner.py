@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import TracebackType
 
 from grader.model import Call, Failure, Limits, Outcome
+from grader.model._data import replace
 from grader.run.scratch import Scratch
 from grader.run.session import Life
 

@@ -15,13 +15,13 @@ from grader.errors import OutputError
 __all__ = ["make_folder", "write_file", "write_folder"]
 
 
-def write_file(path: Path, content: bytes | str, *, sync: bool = True) -> None:
+def write_file(path: Path, content: bytes | str, *, lasting: bool = True) -> None:
     """Write ``content`` to ``path``, whole or not at all; what stood there before stays until then.
 
     Args:
-        path: Where to.
-        content: What; text is written as UTF-8.
-        sync: Wait until the disk has it. Leave it off for what can be had again.
+        path: The file.
+        content: Text is written as UTF-8.
+        lasting: Wait until it has reached the disk, which may take 50 ms. What can be made again need not.
 
     Raises:
         OutputError: If it can't be written: no right to, no space.
@@ -32,8 +32,8 @@ def write_file(path: Path, content: bytes | str, *, sync: bool = True) -> None:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
-            if sync:
-                file.flush()
+            file.flush()
+            if lasting:
                 os.fsync(file.fileno())
         # mkstemp makes it private; a report is an ordinary file.
         Path(name).chmod(0o666 & ~_umask())

@@ -238,7 +238,7 @@ class Journal:
             path = self._kept(sha256)
             if not path.is_file() or path.stat().st_size != len(content):
                 make_folder(path.parent)
-                write_file(path, content, sync=False)
+                write_file(path, content, lasting=False)
             self._own.add(sha256)
         return sha256
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import functools
 import gzip
 import io
@@ -16,6 +15,7 @@ from typing import Any
 
 from grader.errors import TranscriptError
 from grader.model import Array, Opaque, Seq, Transcript, Value
+from grader.model._data import fields_of, is_data
 from grader.store.files import write_file
 
 __all__ = ["SCHEMA", "dump_transcript", "load_transcript", "read_transcript", "write_transcript"]
@@ -94,19 +94,13 @@ def _tree(item: Any) -> Any:
 def _fields(item: Any) -> dict[str, Any]:
     """Fields that differ from their defaults: transcripts are mostly defaults."""
     return {
-        field.name: _tree(value)
-        for field in _fields_of(item.__class__)
-        if (value := getattr(item, field.name)) != field.default
-        or isinstance(value, bool) != isinstance(field.default, bool)
+        name: _tree(value)
+        for name, default in fields_of(item.__class__).items()
+        if (value := getattr(item, name)) != default or isinstance(value, bool) != isinstance(default, bool)
     }
 
 
-# Asked once for each class: a value of a hundred thousand parts asks as often, and the answers take their time.
-
-
-@functools.cache
-def _fields_of(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(kind)
+# Asked once for each class: a value of a hundred thousand parts asks as often, and the answer takes its time.
 
 
 @functools.cache
@@ -149,18 +143,14 @@ def _build(kind: Any, tree: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         if tree is None and type(None) in arguments:
             return None
-        made = [
-            argument
-            for argument in arguments
-            if dataclasses.is_dataclass(argument) and argument not in _VALUES.values()
-        ]
+        made = [argument for argument in arguments if is_data(argument) and argument not in _VALUES.values()]
         if made and isinstance(tree, dict):
             return _build(made[0], tree)
         tuples = [argument for argument in arguments if typing.get_origin(argument) is tuple]
         if tuples and isinstance(tree, list):
             return _build(tuples[0], tree)
         return _checked(_plain(tree), arguments)
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+    if is_data(kind):
         if kind is Array and set(tree) == {"Array"}:
             tree = tree["Array"]
         hints = _hints_of(kind)

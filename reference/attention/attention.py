@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,10 @@ from grader.api import (
     Status,
     as_array,
     compare,
+    data,
     kind_name,
     picture,
+    replace,
 )
 
 from . import oracle
@@ -39,7 +40,7 @@ ROW_SUM = 1e-4
 the normalisation stays below a thousandth. What is a little off in its values is judged by the weights."""
 
 
-@dataclass(frozen=True, slots=True)
+@data
 class Pair:
     """What one attention call gave: two values in the contract's order, and whether they came swapped."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ WIDTHS = (4, 16, 64, 256)
 KEYS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A number that a cell shows: its tolerance, and whether it stands in a variable of the lesson's name."""
 
     value: float

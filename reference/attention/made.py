@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from grader.api import DOUBLE, SINGLE, Finding, Inputs, Note, Seen, Status, Verdict
+from grader.api import DOUBLE, SINGLE, Finding, Inputs, Note, Seen, Status, Verdict, replace
 
 __all__ = [
     "Made",
@@ -28,8 +28,7 @@ __all__ = [
 Array = npt.NDArray[np.generic]
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """Arguments, and the Python line that makes the very same ones."""
 
     code: str

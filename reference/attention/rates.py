@@ -7,7 +7,7 @@ The sum takes all of them at once, each at its most frequent, and so is larger t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "CHECKS",
@@ -52,8 +52,7 @@ COINCIDENCE = 1e-6
 limits false passes; it fails nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
+class Population(NamedTuple):
     """The entropy of one query against eight keys at one width, over honest draws.
 
     Attributes:
@@ -81,8 +80,7 @@ chi-square with d_k degrees of freedom), whose histogram was convolved with itse
 off by a factor of 100 at these rates: ``tests/reference/test_rates.py`` derives the limits again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One kind of check.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,7 @@ __all__ = ["Read", "decimals_of", "forms_of", "from_one", "read_entropies", "rea
 MAX_LENGTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A real number, and whether it came in single precision."""
 
     value: float

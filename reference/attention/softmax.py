@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from grader.api import (
     Verdict,
     as_array,
     compare,
+    replace,
 )
 
 from . import oracle

@@ -6,7 +6,6 @@ Where no draws are known, statistics over several seeds decide, at a stated rate
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from grader.api import (
     Table,
     kind_name,
     product_variance_interval,
+    replace,
 )
 
 from . import explain

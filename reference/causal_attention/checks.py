@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,12 +103,12 @@ def across(values: dict[str, Any], broken: set[str]) -> Iterator[tuple[str, str,
 def concluded(finding: api.Finding, seen: api.Seen, verdict: api.Verdict, code: str) -> api.Finding:
     """Return the finding with a verdict's notes, or with its complaint and what shows it."""
     if verdict.passed:
-        return replace(finding, notes=tuple(dict.fromkeys((*finding.notes, *verdict.notes))))
+        return api.replace(finding, notes=tuple(dict.fromkeys((*finding.notes, *verdict.notes))))
     evidence = () if verdict.comparison is None else (verdict.comparison,)
     text = f"{finding.criterion.replace('/', '.')}.wrong" if evidence else verdict.text
-    said = replace(finding, status=api.Status.FAILED, text=text, params=verdict.params, notes=verdict.notes)
+    said = api.replace(finding, status=api.Status.FAILED, text=text, params=verdict.params, notes=verdict.notes)
     code += "\nout, weights = causal_attention(Q, K, V)\nprint(weights.round(3))"
-    return replace(said, calls=(seen.id,), evidence=evidence, snippet=code)
+    return api.replace(said, calls=(seen.id,), evidence=evidence, snippet=code)
 
 
 class Causal:
@@ -135,7 +134,7 @@ class Causal:
         cause = BOOK.explain("causal", [api.Observation.of(one, one.args) for one in seen]) if failed else ""
         for one in found.values():
             named = cause and one.criterion == BOOK[cause].target
-            yield replace(one, text=f"misconception.{cause}.text", misconceptions=(cause,)) if named else one
+            yield api.replace(one, text=f"misconception.{cause}.text", misconceptions=(cause,)) if named else one
 
 
 TASKS: dict[str, api.TaskChecks] = {"causal": Causal()}

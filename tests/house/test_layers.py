@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 COLUMNS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "model"}),
+    frozenset({"errors", "kept", "model"}),
     frozenset({"core"}),
     frozenset({"api"}),
     frozenset({"course", "intake", "run", "render", "lms", "store"}),
