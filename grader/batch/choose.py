@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grader.core.assignment import Assignment
 from grader.core.find import callables
 from grader.core.plan import start
 from grader.model import Submission
+from grader.model._data import replace
 from grader.pipeline import begin
 from grader.run.backend import Backend
 from grader.run.runner import Runner, Scratch

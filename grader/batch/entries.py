@@ -7,12 +7,12 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from grader.errors import UsageError
 from grader.intake.reader import read_capped
 from grader.lms.chosen import candidates
+from grader.model._data import replace
 from grader.model.attempt import Attempt, HandedFile
 from grader.store.journal import Entry, Journal, Kept
 

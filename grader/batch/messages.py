@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from grader.core.standing import Look
-from grader.model._data import data
+from grader.model._data import data, field
 
 __all__ = ["Answer", "Failed", "File", "Message", "Override", "Ready", "Request", "Row", "Setup", "decode", "encode"]
 
@@ -103,7 +103,7 @@ class Request:
     choose: bool = False
     transcript: str = ""
     overrides: tuple[Override, ...] = ()
-    sentences: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    sentences: Mapping[str, str] = field(default_factory=dict)
 
 
 @data
@@ -146,7 +146,7 @@ class Row:
     unexplained: tuple[tuple[str, str], ...] = ()
     adjusted: bool = False
     same_as: int | None = None
-    profile: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    profile: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @data
@@ -154,7 +154,7 @@ class Answer:
     """A row, and the results where the worker doesn't write them itself: files by name, the transcript in base 64."""
 
     row: Row
-    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     transcript: str = ""
 
 

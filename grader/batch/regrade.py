@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from grader.batch.decisions import decisions_of
 from grader.batch.engines import open_engine
@@ -11,7 +10,7 @@ from grader.batch.messages import Ready, Row
 from grader.batch.run import Run
 from grader.batch.start import judge_setup, setup_of
 from grader.errors import UsageError
-from grader.model._data import data
+from grader.model._data import data, replace
 from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Facts, Journal
 

@@ -13,7 +13,6 @@ import hashlib
 import platform
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Set
 from grader.batch.seeds import secret_of, seed_of
 from grader.course import find_course, load_assignment
 from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
+from grader.model._data import replace
 from grader.run.stopwatch import Stopwatch
 
 if TYPE_CHECKING:

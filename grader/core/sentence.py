@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grader.model import Note, Result
+from grader.model._data import replace
 
 __all__ = ["SENTENCE", "with_group_sentence"]
 

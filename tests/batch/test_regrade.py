@@ -188,3 +188,28 @@ def test_a_run_that_is_none(tmp_path: Path) -> None:
         ("appeal", "a/b 1 aaaaaaaa…bbbb", "--run", tmp_path),
     ):
         one_sentence(grade(*words), 2, "no run in")
+
+
+def test_a_failure_is_named_once_for_all(root: Path) -> None:
+    """Whoever fails in the same unexplained way reads the sentence; the class page shows it; it can be taken back."""
+    page = (root / "run" / "index.html").read_text("utf-8")
+    (name,) = re.findall(r'<tr id="group-([a-z0-9]+)">', page)
+    done = grade("name-group", root / "run", name, "Ask yourself <which> word it has to be.")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 judged, 0 with other points, 0 with the same bytes" in done.stdout
+    for who in "bd":
+        (report,) = (root / "run").glob(f"{who}-*/report.html")
+        assert "Ask yourself &lt;which&gt; word it has to be." in report.read_text("utf-8")
+    (right,) = (root / "run").glob("a-*/report.html")
+    assert "Ask yourself" not in right.read_text("utf-8")
+    assert "Ask yourself &lt;which&gt;" in (root / "run" / "index.html").read_text("utf-8")
+
+    assert grade("name-group", root / "run", name, "").returncode == 0
+    (report,) = (root / "run").glob("b-*/report.html")
+    assert "Ask yourself" not in report.read_text("utf-8")
+
+
+def test_a_group_that_is_none(graded: Path) -> None:
+    """One sentence."""
+    one_sentence(grade("name-group", graded / "run", "zzzz", "x"), 2, "no group 'zzzz'")

@@ -41,7 +41,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     "a very long path": (["x" * 5000 + ".py"], "can't be read"),
     "no such course": (["submission.py", "--course", "nowhere"], "nowhere"),
     "an unknown assignment": (["submission.py", "--assignment", "nothing"], "nothing"),
-    "regrading nothing": (["regrade"], "TRANSCRIPT"),
+    "regrading nothing": (["regrade"], "PATH"),
     "regrading what isn't there": (["regrade", "nothing.transcript"], "there is no such file"),
     "starting in a file": (["start", "submission.py"], "this is a file"),
     "starting twice": (["start", "one", "two"], "two"),

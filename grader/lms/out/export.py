@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
-from grader.model._data import data
+from grader.model._data import data, field
 
 __all__ = ["Export", "Options"]
 
