@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import functools
+import gc
 import gzip
 import io
 import json
 import types
 import typing
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,8 @@ _BROKEN = (
 
 def dump_transcript(transcript: Transcript) -> bytes:
     """Return the bytes of a transcript; the same transcript gives the same bytes."""
-    text = json.dumps(_tree(transcript), sort_keys=True, separators=(",", ":"))
+    with _without_collecting():
+        text = json.dumps(_tree(transcript), sort_keys=True, separators=(",", ":"))
     return gzip.compress(text.encode(), compresslevel=6, mtime=0)
 
 
@@ -44,10 +48,11 @@ def load_transcript(content: bytes) -> Transcript:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             text = file.read(MAX_BYTES + 1)
-        tree = json.loads(text) if len(text) <= MAX_BYTES else None
-        if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
-            raise ValueError("another schema")
-        transcript = _build(Transcript, tree)
+        with _without_collecting():
+            tree = json.loads(text) if len(text) <= MAX_BYTES else None
+            if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
+                raise ValueError("another schema")
+            transcript = _reader(Transcript)(tree)
     except _BROKEN as error:
         raise TranscriptError(
             "This file isn't a transcript that this version can read.", hint="Grade the submission again."
@@ -67,6 +72,21 @@ def read_transcript(path: Path) -> Transcript:
         return load_transcript(path.read_bytes())
     except OSError as error:
         raise TranscriptError(f"{path}: it can't be read ({error.strerror or error}).") from error
+
+
+@contextlib.contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Let the garbage collector rest.
+
+    Hundreds of thousands of new parts would wake it again and again, and no part of a transcript refers back.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 # A value says what it is by the one key of its object; floats travel in hex, so that no bit and no NaN is lost.
@@ -101,27 +121,46 @@ def _fields(item: Any) -> dict[str, Any]:
     }
 
 
-# Asked once for each class: a value of a hundred thousand parts asks as often, and the answers take their time.
-
-
 @functools.cache
 def _fields_of(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
+    """Asked once for each class: a value of a hundred thousand parts asks as often."""
     return dataclasses.fields(kind)
 
 
-@functools.cache
-def _hints_of(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+# For each annotation a reader is made once. A transcript has tens of thousands of parts, and working out anew for each
+# of them what its annotation means took nine tenths of the time.
+
+_Reader = Callable[[Any], Any]
+_BARE = frozenset([type(None), bool, int, float, str])
+_VALUES: dict[str, Any] = {"Array": Array, "Seq": Seq, "Opaque": Opaque}
 
 
-_VALUES: dict[str, type[Any]] = {"Array": Array, "Seq": Seq, "Opaque": Opaque}
-
-
-def _plain(tree: Any) -> Any:
-    """Read what stands for itself: a scalar, a tagged scalar or a Value."""
-    if not isinstance(tree, dict):
+def _value(tree: Any) -> Any:
+    """Read a Value: a scalar that stands for itself, or an object whose one key says what it is."""
+    if type(tree) in _BARE:
         return tree
+    if type(tree) is not dict:
+        raise TypeError("no value")
     ((tag, body),) = tree.items()
+    if tag == "Seq":
+        return _sequence(body)
+    if tag in _VALUES:
+        return _reader(_VALUES[tag])(body)
+    item = _tagged(tag, body)
+    if type(item) is bytes:
+        raise TypeError("bytes are no value")
+    return item
+
+
+def _sequence(body: dict[str, Any]) -> Seq:
+    """Read what most parts of a large value are."""
+    kind, items = body["kind"], body["items"]
+    if len(body) != 2 or type(kind) is not str or type(items) is not list:
+        raise TypeError("no sequence")
+    return Seq(kind=kind, items=tuple([_value(part) for part in items]))
+
+
+def _tagged(tag: str, body: Any) -> Any:
     match tag:
         case "int":
             return int(body, 16)
@@ -131,46 +170,84 @@ def _plain(tree: Any) -> Any:
             return complex(float.fromhex(body[0]), float.fromhex(body[1]))
         case "bytes":
             return base64.b64decode(body, validate=True)
-    return _build(_VALUES[tag], body)
+    raise LookupError(tag)
 
 
-def _build(kind: Any, tree: Any) -> Any:
-    """Rebuild what the annotation ``kind`` describes."""
-    if kind is Value or kind == Value:
-        return _checked(_plain(tree), typing.get_args(Value))
+@functools.cache
+def _reader(kind: Any) -> _Reader:
+    """Return what rebuilds that which the annotation ``kind`` describes."""
+    if kind == Value:
+        return _value
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
-        return arguments[arguments.index(tree)]
+        known = {argument: argument for argument in arguments}
+        return lambda tree: known[tree]
     if origin is tuple:
-        _checked(tree, (list,))
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return tuple(_build(arguments[0], part) for part in tree)
-        return tuple(_build(part_kind, part) for part_kind, part in zip(arguments, tree, strict=True))
+        return _tuples(*arguments)
     if origin in (typing.Union, types.UnionType):
-        if tree is None and type(None) in arguments:
-            return None
-        made = [
-            argument
-            for argument in arguments
-            if dataclasses.is_dataclass(argument) and argument not in _VALUES.values()
-        ]
-        if made and isinstance(tree, dict):
-            return _build(made[0], tree)
-        tuples = [argument for argument in arguments if typing.get_origin(argument) is tuple]
-        if tuples and isinstance(tree, list):
-            return _build(tuples[0], tree)
-        return _checked(_plain(tree), arguments)
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if kind is Array and set(tree) == {"Array"}:
-            tree = tree["Array"]
-        hints = _hints_of(kind)
-        return kind(**{name: _build(hints[name], part) for name, part in tree.items()})
+        return _alternatives(arguments)
+    if _is_class(kind):
+        return _parts(kind)
     # A whole number is a float too, as everywhere in Python.
-    return _checked(_plain(tree), (float, int) if kind is float else (kind,))
+    return _exactly((float, int) if kind is float else (kind,))
 
 
-def _checked(item: Any, kinds: tuple[Any, ...]) -> Any:
-    """Return ``item`` if it is exactly of one of these types. Raises TypeError."""
-    if type(item) not in kinds:
-        raise TypeError(f"a {type(item).__name__} where another type belongs")
-    return item
+def _is_class(kind: Any) -> bool:
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+
+
+def _exactly(kinds: tuple[Any, ...]) -> _Reader:
+    """Return a reader of scalars of exactly one of these types."""
+
+    def read(tree: Any) -> Any:
+        if type(tree) is dict:
+            ((tag, body),) = tree.items()
+            tree = _tagged(tag, body)
+        if type(tree) not in kinds:
+            raise TypeError(f"a {type(tree).__name__} where another type belongs")
+        return tree
+
+    return read
+
+
+def _tuples(*kinds: Any) -> _Reader:
+    """Return a reader of tuples: any number of one kind, or one of each."""
+    readers = [_reader(kind) for kind in kinds if kind is not Ellipsis]
+    each = readers[0] if Ellipsis in kinds else None
+
+    def read(tree: Any) -> tuple[Any, ...]:
+        if type(tree) is not list:
+            raise TypeError("no list")
+        if each is not None:
+            return tuple([each(part) for part in tree])
+        return tuple([reader(part) for reader, part in zip(readers, tree, strict=True)])
+
+    return read
+
+
+def _alternatives(kinds: tuple[Any, ...]) -> _Reader:
+    """Return a reader of a union: of at most one class, one kind of tuple and scalars."""
+    classes = [_reader(kind) for kind in kinds if _is_class(kind)]
+    tuples = [_reader(kind) for kind in kinds if typing.get_origin(kind) is tuple]
+    scalar = _exactly(kinds)
+    of_class, of_tuple = classes[0] if classes else scalar, tuples[0] if tuples else scalar
+
+    def read(tree: Any) -> Any:
+        if tree is None and type(None) in kinds:
+            return None
+        return (of_class if type(tree) is dict else of_tuple if type(tree) is list else scalar)(tree)
+
+    return read
+
+
+def _parts(kind: Any) -> _Reader:
+    """Return a reader of one of the model's classes: a table of fields that differ from their defaults."""
+    hints = typing.get_type_hints(kind)
+    readers = {field.name: _reader(hints[field.name]) for field in _fields_of(kind)}
+
+    def read(tree: Any) -> Any:
+        if kind is Array and len(tree) == 1 and "Array" in tree:
+            tree = tree["Array"]
+        return kind(**{name: readers[name](part) for name, part in tree.items()})
+
+    return read

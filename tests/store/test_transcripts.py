@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import gzip
 import json
 import math
@@ -386,6 +388,20 @@ def test_a_bomb_is_not_unpacked_whole() -> None:
     """A small file that unpacks to far more than a transcript may hold is refused."""
     with pytest.raises(TranscriptError):
         load_transcript(gzip.compress(b" " * (70 << 20), compresslevel=1))
+
+
+@pytest.mark.parametrize("raw", [dump_transcript(transcript()), b"garbage", changed(stranger=1)])
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_is_as_it_was(raw: bytes, collects: bool) -> None:
+    """It rests while a transcript is read, and afterwards does what it did, whatever was read."""
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with contextlib.suppress(TranscriptError):
+            load_transcript(raw)
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.parametrize("made", ["nothing", "folder"])
