@@ -212,7 +212,7 @@ class _Worker:
                 if kept:
                     place = out / ".grade" / "transcripts"
                     make_folder(place)
-                    write_file(place / f"{request.folder}.json.gz", kept, lasting=False)
+                    write_file(place / f"{request.folder}.transcript", kept, lasting=False)
                 write_folder(out / request.folder, files)
         standing = standing_of(decided, self._assignment.texts, key="")
         row = Row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
 from grader.model._data import data
 from grader.run import library
 from grader.run.backend import Backend, Launch, Worker
+from grader.run.places import without_places
 from grader.run.removal import remove_tree
 from grader.run.wire import Malformed, Reply, decode_reply, encode_request
 
@@ -150,14 +152,14 @@ class Life:
         self._worker.send(frame)
         waited = self._wait(seconds, deadline, stepwise=stepwise)
         if waited.end == "reply":
-            outcome = _outcome(call, waited, began)
+            outcome = self._outcome(call, waited, began)
             return (outcome or self._died(call, began)), waited.progress
         if waited.end == "closed":
             return self._died(call, began), waited.progress
         detail = Failure(kind=waited.end, message=f"{seconds:g}")
         if interrupt and waited.end != "deadline" and self._worker.interrupt():
             last = self._wait(1.0, deadline, stepwise=stepwise)
-            outcome = _outcome(call, last, began) if last.end == "reply" else None
+            outcome = self._outcome(call, last, began) if last.end == "reply" else None
             if outcome is not None:
                 failure = outcome.failure or detail
                 where = Failure(kind=waited.end, message=detail.message, cell=failure.cell, line=failure.line)
@@ -198,25 +200,34 @@ class Life:
             if now > deadline:
                 return Waited(end="deadline", progress=progress)
 
+    def _outcome(self, call: Call, waited: Waited, began: float) -> Outcome | None:
+        """Read a reply; None if it isn't an answer to ``call`` that a worker may give."""
+        try:
+            reply = decode_reply(waited.header, waited.payload)
+        except Malformed:
+            return None
+        if reply.id != call.id or reply.kind not in ("returned", "raised", "out_of_memory"):
+            return None
+        kind: OutcomeKind = (
+            "returned" if reply.kind == "returned" else "raised" if reply.kind == "raised" else "out_of_memory"
+        )
+        return _from_reply(call, kind, self._placeless(reply), began)
+
+    def _placeless(self, reply: Reply) -> Reply:
+        """Take out of a reply's texts where this worker lives, which is another place in each run."""
+        failure = reply.failure
+        return replace(
+            reply,
+            stdout=without_places(reply.stdout, self._folder),
+            failure=failure and replace(failure, message=without_places(failure.message, self._folder)),
+            events=tuple(replace(e, detail=without_places(e.detail, self._folder)) for e in reply.events),
+        )
+
     def _died(self, call: Call, began: float) -> Outcome:
         end = self._worker.close()
         self.alive = False
         kind = "garbled" if end.kind == "killed" else end.kind
         return _ended(call, "crashed", Failure(kind=kind, message=end.detail), began)
-
-
-def _outcome(call: Call, waited: Waited, began: float) -> Outcome | None:
-    """Read a reply; None if it isn't an answer to ``call`` that a worker may give."""
-    try:
-        reply = decode_reply(waited.header, waited.payload)
-    except Malformed:
-        return None
-    if reply.id != call.id or reply.kind not in ("returned", "raised", "out_of_memory"):
-        return None
-    kind: OutcomeKind = (
-        "returned" if reply.kind == "returned" else "raised" if reply.kind == "raised" else "out_of_memory"
-    )
-    return _from_reply(call, kind, reply, began)
 
 
 def _from_reply(call: Call, kind: OutcomeKind, reply: Reply, began: float) -> Outcome:

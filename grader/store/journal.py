@@ -258,7 +258,7 @@ class Journal:
 
     def transcript(self, folder: str) -> Path:
         """Return where the transcript of the entry with this folder lies."""
-        return self.root / "transcripts" / f"{folder}.json.gz"
+        return self.root / "transcripts" / f"{folder}.transcript"
 
     def plan(self, entries: Sequence[Entry]) -> None:
         """Take entries in, all or none. One with another content than before has to be graded again."""

@@ -7,6 +7,7 @@ explain is right; what can't be tied to draws passes with a review, or doesn't p
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -23,9 +24,9 @@ from grader.api import (
     product_variance_interval,
 )
 
-from . import explain
+from . import accident, explain
 from .misconceptions import BOOK
-from .rates import INTERVAL
+from .rates import COINCIDENCE, INTERVAL
 from .reading import forms_of
 
 __all__ = ["read_entropy", "read_ranking", "read_variance"]
@@ -169,40 +170,53 @@ def _replayed(window: Sequence[CellSeen], d: int) -> Iterator[tuple[float, float
 
 def read_entropy(cells: Sequence[CellSeen]) -> Iterator[Finding]:
     """Judge exercise 2: the entropy at each of the four widths."""
-    best: list[bool] = [False] * len(WIDTHS)
-    named = ""
+    best: list[float | None] = [None] * len(WIDTHS)
+    named, looked = "", 0
     for window in _windows(cells):
         drawn = _drawn(window)
         if not explain.trustworthy(drawn):
             continue
+        looked += 1
         shown = _shown(window, ("entropies",))
-        candidates = [explain.entropies(drawn, d, KEYS)[0] for d in WIDTHS]
-        found = [any(_has(shown, float(h)) for h in values) for values in candidates]
-        if sum(found) > sum(best):
+        numbers = [(item.value, item.tolerance) for item in shown]
+        found = [accident.of_entropy(numbers, *explain.entropies(drawn, d, KEYS), d, KEYS) for d in WIDTHS]
+        if (found.count(None), _together(found)) < (best.count(None), _together(best)):
             best = found
-        if all(best):
+        if None not in best and looked * _together(best) <= COINCIDENCE:
             break
         named = named or _named_entropy(drawn, shown)
-    arguments = Finding(criterion="entropy/arguments", status=Status.PASSED)
-    if all(best):
-        yield Finding(criterion="entropy/draws", status=Status.PASSED)
-        yield arguments
-    elif any(best) or named:
-        count = best.count(False)
-        yield Finding(
+    chance = looked * _together(best)
+    # With so many numbers, or so many draws, some agree whatever they are: that shows nothing.
+    found_any, found_all = best.count(None) < len(WIDTHS), None not in best
+    doubtful = found_any and chance > accident.DOUBTFUL
+    good = [one is not None and not doubtful for one in best]
+    notes = _review("entropy.cells.review") if doubtful or (found_all and chance > COINCIDENCE) else ()
+    if not any(good) and not named:
+        yield from _attempt(cells, "entropy", ("draws", "arguments"), WIDTHS[-1], notes)
+        return
+    texts = f"misconception.{named}.text" if named else "entropy.cells.some"
+    yield (
+        Finding(criterion="entropy/draws", status=Status.PASSED, notes=notes)
+        if all(good)
+        else Finding(
             criterion="entropy/draws",
             status=Status.FAILED,
-            share=(3 * best.count(True), 12),
-            text=f"misconception.{named}.text" if named else "entropy.cells.some",
+            share=(3 * good.count(True), 12),
+            text=texts,
             params=(
-                ("count", count),
-                ("widths", ", ".join(str(d) for d, good in zip(WIDTHS, best, strict=True) if not good)),
+                ("count", good.count(False)),
+                ("widths", ", ".join(str(d) for d, right in zip(WIDTHS, good, strict=True) if not right)),
             ),
             misconceptions=(named,) if named else (),
+            notes=notes,
         )
-        yield arguments
-    else:
-        yield from _attempt(cells, "entropy", ("draws", "arguments"), WIDTHS[-1])
+    )
+    yield Finding(criterion="entropy/arguments", status=Status.PASSED)
+
+
+def _together(chances: Sequence[float | None]) -> float:
+    """Return the chance that all of them happened by accident."""
+    return math.prod(chance for chance in chances if chance is not None)
 
 
 def _named_entropy(drawn: Sequence[Drawn], shown: Sequence[Shown]) -> str:
@@ -255,9 +269,13 @@ def read_ranking(cells: Sequence[CellSeen], d: int = 256) -> Iterator[Finding]:
             continue
         found, tried = explain.orders(drawn, d, KEYS)
         orders = _orders(window)
-        for order in found[:64]:
+        for at, order in enumerate(found[:64], start=1):
             forms = [tuple(map(int, form)) for form in forms_of(order).values()]
             seen = [o for o in orders if o in forms]
+            if accident.of_order(len(set(orders)), at * len(forms), KEYS) > accident.DOUBTFUL:
+                # Of so many orders one fits whatever was drawn.
+                conclusion = conclusion or len(seen) >= 2
+                break
             if len(seen) >= 2 and tried <= 64:
                 yield Finding(criterion="ranking/draws", status=Status.PASSED)
                 yield Finding(criterion="ranking/equal", status=Status.PASSED)
@@ -321,7 +339,9 @@ def _true(values: Iterable[object]) -> bool:
 # ---------------------------------------------------------------------- not shown
 
 
-def _attempt(cells: Sequence[CellSeen], task: str, criteria: Sequence[str], d: int) -> Iterator[Finding]:
+def _attempt(
+    cells: Sequence[CellSeen], task: str, criteria: Sequence[str], d: int, notes: tuple[Note, ...] = ()
+) -> Iterator[Finding]:
     """Say that nothing fits, if a cell tried the exercise; say nothing if none did."""
     words = {"variance": r"\bvar\(|\bvar_|_var\b", "entropy": r"entrop", "ranking": r"argsort"}[task]
     tried = [
@@ -339,4 +359,5 @@ def _attempt(cells: Sequence[CellSeen], task: str, criteria: Sequence[str], d: i
             status=Status.FAILED,
             text=f"{task}.cells.not_shown" if first else "",
             params=params if first else (),
+            notes=notes if first else (),
         )

@@ -23,9 +23,9 @@ pytestmark = [
 CONTAINED = "landlock in a container"
 PLACES = {
     # What ends at the wire is the same everywhere: it is tried where the worker is the one that most submissions get.
-    "process": ("files", "processes", "kernel", "effort", "honest"),
+    "process": ("files", "processes", "kernel", "effort", "honest", "lasting"),
     "landlock": tuple(SUBJECTS),
-    "namespaces": ("files", "processes", "kernel", "effort", "honest"),
+    "namespaces": ("files", "processes", "kernel", "effort", "honest", "lasting"),
     CONTAINED: ("files", "processes", "kernel", "honest"),
 }
 """Backends, and the subjects that are tried with each."""

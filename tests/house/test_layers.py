@@ -132,6 +132,33 @@ def test_the_core_is_pure() -> None:
     assert wrong == []
 
 
+RUNS_CODE = frozenset(
+    {"ast", "code", "codeop", "compileall", "dill", "marshal", "pickle", "py_compile", "runpy", "shelve", "tokenize"}
+)
+"""Modules that parse or run source, or build whatever objects some bytes ask for."""
+
+
+def test_the_grader_never_parses_or_unpickles() -> None:
+    """Only the worker parses source; a hostile one may end the process that does. Nothing is evaluated or unpickled."""
+    wrong = []
+    for path in files("grader"):
+        # The worker, and the room that changes a course's own solution, which isn't a submission.
+        if parts_of(path)[:3] == ("grader", "run", "inside") or parts_of(path)[:2] == ("grader", "checkcourse"):
+            continue
+        wrong += [f"{where(path, line)}: {name}" for line, name in imports(path) if name.split(".")[0] in RUNS_CODE]
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("eval", "exec", "compile")
+            ):
+                wrong.append(f"{where(path, node.lineno)}: {node.func.id}()")
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                wrong.append(f"{where(path, node.value.lineno)}: allow_pickle")
+
+    assert wrong == []
+
+
 def test_a_course_sees_only_the_api() -> None:
     """What a course imports is ``grader.api``, the standard library, NumPy and itself, so that it can live anywhere."""
     wrong = []

@@ -180,6 +180,40 @@ def test_entropies_in_cells(cells: list[CellSeen], expected: str, widths: str) -
     assert (arguments.status is Status.PASSED) == ("not_shown" not in expected)
 
 
+GRID = np.linspace(0.001, 2.0, 64)
+MANY = [RNG.standard_normal(a.shape) for _ in range(20) for a in SWEEP]
+ZERO = [RNG.standard_normal((1, 1024)) for _ in range(30)]
+
+
+@pytest.mark.parametrize(
+    "cells, expected, review",
+    [
+        pytest.param(
+            [cell("entropies", stdout=" ".join(f"{x:.3f}" for x in GRID), drawn=MANY)],
+            "failed entropy.cells.not_shown +entropy.cells.review", True, id="few digits, many draws",
+        ),
+        pytest.param(
+            [cell("entropies", names={f"e_{i}": GRID / 64 + i / 32 - 0.001 / 64 for i in range(64)}, drawn=ZERO)],
+            "failed entropy.cells.not_shown +entropy.cells.review", True, id="a grid, 0 among it",
+        ),
+        pytest.param(
+            [cell(names={f"e_{i}": [x, 2 - x] for i, x in enumerate(GRID)} | {"entropies": H}, drawn=SWEEP)],
+            "passed", False, id="right ones among many",
+        ),
+        pytest.param(
+            [cell(stdout=" ".join(f"{x:.3f}" for x in [*H, *GRID[20:50]]), drawn=MANY[:16] + SWEEP)],
+            "passed +entropy.cells.review", True, id="right ones of few digits among others",
+        ),
+    ],
+)  # fmt: skip
+def test_entropies_that_agree_by_accident(cells: list[CellSeen], expected: str, review: bool) -> None:
+    """Of many numbers some agree with some of many draws: that is worth nothing, or passes with a review."""
+    draws, _ = read_entropy(cells)
+
+    assert verdicts([draws]) == {"draws": expected}
+    assert any(note.kind == "review" for note in draws.notes) == review
+
+
 def test_no_entropy_in_cells() -> None:
     """A notebook that never tried has no verdict."""
     assert list(read_entropy([cell("x = 1", names={"x": 1.5})])) == []
@@ -196,6 +230,8 @@ CLAIMED = {
     "draws": "passed +ranking.cells.review", "equal": "passed +ranking.cells.review", "form": "passed"
 }  # fmt: skip
 NO_ORDER = {"draws": "failed ranking.cells.not_shown", "equal": "failed", "form": "failed"}
+OTHERS = {f"o{i}": RNG.permutation(8) for i in range(20)}
+SHOTS = [RNG.permutation(8) for _ in range(200)]
 TESTS = "np.array_equal(np.argsort(a), np.argsort(b)) # 256"
 
 
@@ -219,6 +255,15 @@ TESTS = "np.array_equal(np.argsort(a), np.argsort(b)) # 256"
         pytest.param([cell(TESTS, stdout="True")], NO_ORDER, id="a claim without draws"),
         pytest.param([cell(TESTS, names={"a": REST, "b": REST}, drawn=TOP)], NO_ORDER, id="both wrong"),
         pytest.param([cell(TESTS, names={"a": ORDER}, drawn=TOP)], NO_ORDER, id="one order"),
+        pytest.param([cell(names={"a": ORDER, "b": ORDER, **OTHERS}, drawn=TOP)], EQUAL, id="two of a few"),
+        pytest.param(
+            [cell(TESTS, stdout="\n".join(f"{o} {o}" for o in [*SHOTS, ORDER]), drawn=TOP)],
+            CLAIMED,
+            id="two of very many",
+        ),
+        pytest.param(
+            [cell(TESTS, stdout="\n".join(f"{o}" for o in [*SHOTS, ORDER]), drawn=TOP)], NO_ORDER, id="one of very many"
+        ),
     ],
 )
 def test_orders_in_cells(cells: list[CellSeen], expected: dict[str, str]) -> None:

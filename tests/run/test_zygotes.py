@@ -67,6 +67,18 @@ def nameless():
         kept[-1].write(bytes(8 << 20))
         os.unlink("gone")
     while True: pass
+def mapped():
+    import ctypes, os
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    for i in range(20):
+        gone = os.open("gone", os.O_RDWR | os.O_CREAT)
+        os.unlink("gone")
+        os.ftruncate(gone, 32 << 20)
+        place = libc.mmap(None, 32 << 20, 3, 1, gone, 0)
+        os.close(gone)
+        ctypes.memset(place, 1, 32 << 20)
+    while True: pass
 def deep():
     import os
     for i in range(5_000):
@@ -77,14 +89,16 @@ def deep():
 )
 
 
-@pytest.mark.parametrize("name", ["many", "large", "nameless", "deep"])
+@pytest.mark.parametrize("name", ["many", "large", "nameless", "mapped", "deep"])
 def test_a_full_scratch_ends_the_call(backend: Backend, name: str) -> None:
     """Who fills the folder loses that call: by an error where the kernel counts, else the worker is ended."""
     with arena(FILES, backend=backend) as made:
         outcome = made.ask(name)
         if backend.name == "namespaces":
             assert outcome.failure is not None
-            assert (outcome.kind, outcome.failure.kind) == ("raised", "OSError")
+            # Who writes by a mapping is told by a signal.
+            told = ("crashed", "signal") if name == "mapped" else ("raised", "OSError")
+            assert (outcome.kind, outcome.failure.kind) == told
         else:
             assert outcome.failure is not None
             assert (outcome.kind, outcome.failure.kind) == ("crashed", "scratch")

@@ -9,6 +9,7 @@ from tests.attacks.table import (
     files,
     honest,
     kernel,
+    lasting,
     machinery,
     notebooks,
     processes,
@@ -19,6 +20,6 @@ from tests.attacks.table import (
 
 __all__ = ["ATTACKS", "SUBJECTS"]
 
-_MODULES = (cheating, effort, files, honest, kernel, machinery, notebooks, processes, texts, values, wire)
+_MODULES = (cheating, effort, files, honest, kernel, lasting, machinery, notebooks, processes, texts, values, wire)
 SUBJECTS: dict[str, tuple[Attack, ...]] = {module.__name__.rpartition(".")[2]: module.ATTACKS for module in _MODULES}
 ATTACKS: tuple[Attack, ...] = tuple(attack for attacks in SUBJECTS.values() for attack in attacks)
