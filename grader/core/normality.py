@@ -33,17 +33,13 @@ def looks_normal(numbers: npt.NDArray[np.float64]) -> bool:
     spread = _Z * math.sqrt(2 / n) + 2 * _Z**2 / (3 * n)
     if abs(float(flat.mean())) > _Z / math.sqrt(n) or abs(float((flat**2).mean()) - 1) > spread * 1.5:
         return False
-    ordered = np.sort(flat)
-    distribution = _normal_cdf(ordered)
-    steps = np.arange(n + 1) / n
-    distance = max(float(np.max(steps[1:] - distribution)), float(np.max(distribution - steps[:-1])))
+    # At so many points the largest distance is found within 0.6 % of all numbers, and nothing has to be sorted.
+    bins = np.bincount((np.clip(flat, -_EDGE, _EDGE) * _BINS + _EDGE * _BINS).astype(np.intp), minlength=_CDF.size + 1)
+    distance = float(np.max(np.abs(np.cumsum(bins[: _CDF.size]) / n - _CDF)))
     return distance <= math.sqrt(math.log(2 / RATE) / (2 * n)) + 1e-6
 
 
-def _normal_cdf(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Abramowitz & Stegun 7.1.26; absolute error below 1.5e-7."""
-    z = np.abs(x) / math.sqrt(2)
-    t = 1 / (1 + 0.3275911 * z)
-    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
-    erf = 1 - poly * np.exp(-z * z)
-    return np.asarray(0.5 * (1 + np.sign(x) * erf))
+_EDGE, _BINS = 4, 64
+"""The distribution function is looked at from -4 to 4, at 64 points a unit."""
+
+_CDF = np.array([math.erfc(-x / _BINS / math.sqrt(2)) / 2 for x in range(-_EDGE * _BINS + 1, _EDGE * _BINS + 1)])

@@ -1,4 +1,4 @@
-"""Recorded draws that were too many to send are drawn again, in a disposable process, and checked by their digest.
+"""Recorded draws that were too many to send are drawn again, each in a disposable process, and checked by their digest.
 
 A record is a claim. NumPy doesn't check a generator's state, and a forged one may read out of bounds or never end, so
 each field is checked here first; whatever doesn't fit, or doesn't give the digest, counts as not recorded.
@@ -6,8 +6,10 @@ each field is checked here first; whatever doesn't fit, or doesn't give the dige
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import math
+import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -167,19 +169,48 @@ def _run(draws: Draws) -> bytes | None:
         "steps": [[s.source, s.method, list(s.args), list(s.shape), s.dtype, s.count] for s in draws.steps],
     }
     frame = encode_request(head, values={"states": [_as_tuples(source.state) for source in draws.sources]})
-    with tempfile.TemporaryDirectory(prefix="grade-replay-", ignore_cleanup_errors=True) as folder:
-        try:
-            worker = ProcessWorker(Launch(folder=Path(folder)), "replayer", max_payload=MAX_PAYLOAD)
-        except IsolationError:
-            return None
-        try:
-            worker.send(frame)
-            reply = worker.receive(REPLAY_SECONDS)
-        except EOFError:
-            return None
-        finally:
-            worker.close()
+    try:
+        if _replayer.worker is None:
+            _replayer.start()
+        assert _replayer.worker is not None
+        _replayer.worker.send(frame)
+        reply = _replayer.worker.receive(REPLAY_SECONDS)
+    except IsolationError:
+        return None
+    except EOFError:
+        reply = None
+    if reply is None or not hasattr(os, "fork"):
+        _replayer.close()
     return None if reply is None else reply[1]
+
+
+class _Replayer:
+    """The process that draws again: started when it is needed first, and again after it was lost or late."""
+
+    def __init__(self) -> None:
+        self.worker: ProcessWorker | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def start(self) -> None:
+        """Start it. Raises IsolationError."""
+        self._folder = tempfile.TemporaryDirectory(prefix="grade-replay-", ignore_cleanup_errors=True)
+        try:
+            self.worker = ProcessWorker(Launch(folder=Path(self._folder.name)), "replayer", max_payload=MAX_PAYLOAD)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End it, if there is one."""
+        if self.worker is not None:
+            self.worker.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self.worker = self._folder = None
+
+
+_replayer = _Replayer()
+atexit.register(_replayer.close)
 
 
 def _as_tuples(value: Value) -> Value:

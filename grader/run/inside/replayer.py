@@ -1,7 +1,8 @@
-"""Draws random numbers again from recorded states, in a process of its own that may crash, hang or starve.
+"""Draws random numbers again from recorded states, each time in a process of its own that may crash, hang or starve.
 
 No student code runs here, but the states come from where it ran: they have been checked field by field, and still
-nothing that happens here can hurt the grader.
+nothing that happens here can hurt the grader. Where the system can, this process has NumPy loaded and looks at nothing
+itself: it forks a child for each request, so that no request can change what a later one gets.
 """
 
 from __future__ import annotations
@@ -59,9 +60,28 @@ def _mapping(state: Any) -> Any:
 
 
 def main() -> None:
-    """Answer one request and end."""
+    """Answer requests, each in a child, until there are no more; where nothing can be forked, one."""
     requests, replies = os.dup(0), os.dup(1)
-    head, payload = wire.read_frame(requests)
+    if not hasattr(os, "fork"):
+        _answer(*wire.read_frame(requests), replies)
+        os._exit(0)
+    while True:
+        try:
+            head, payload = wire.read_frame(requests)
+        except EOFError:
+            os._exit(0)
+        child = os.fork()
+        if not child:
+            try:
+                os.close(requests)
+                _answer(head, payload, replies)
+            finally:
+                os._exit(1)
+        if os.waitpid(child, 0)[1]:
+            wire.write_all(replies, wire.frame({"id": "replay", "kind": "crashed"}, []))
+
+
+def _answer(head: dict[str, Any], payload: bytes, replies: int) -> None:
     limits.apply(head["memory"], head["cpu"])
     states = [wire.decode(tree, head["arrays"], payload, readonly=False) for tree in head["states"]]
     sources = [(*names, state) for names, state in zip(head["sources"], states, strict=True)]
