@@ -93,6 +93,7 @@ class Request:
         folder: Name of the folder that its results go to.
         files: The main file and its companions; or, if ``choose``, files one of which is the submission.
         transcript: In base 64: judge it, and run nothing.
+        made: Of what its files were made before, and the SHA-256 of its ``result.json``: they may be as good now.
         overrides: What an instructor decided.
         sentences: What an instructor wrote for failures that nothing explains, by failure.
     """
@@ -102,6 +103,7 @@ class Request:
     files: tuple[File, ...] = ()
     choose: bool = False
     transcript: str = ""
+    made: tuple[str, str] = ("", "")
     overrides: tuple[Override, ...] = ()
     sentences: Mapping[str, str] = field(default_factory=dict)
 
@@ -117,6 +119,7 @@ class Row:
         reason: Why it isn't graded, in words that follow "not graded:".
         digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
         tasks: Id, status, points and most points, in hundredths.
+        made: SHA-256 of all that its files are made of.
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         misconceptions: Pairs of criterion and misconception.
         look: What somebody should look at: kind of note, and the note in words.
@@ -137,6 +140,7 @@ class Row:
     cents: int = 0
     max_cents: int = 0
     digest: str = ""
+    made: str = ""
     isolation: str = ""
     tasks: tuple[tuple[str, str, int, int], ...] = ()
     criteria: tuple[tuple[str, str, int, int], ...] = ()

@@ -58,6 +58,7 @@ class Run:
         """By content: those that wait for the one that is being graded."""
         self._graded: dict[str, Row] = {}
         """By content: those that were run."""
+        self._made: dict[int, tuple[str, str]] = {}
         self._tries: dict[int, int] = {}
 
     def introduce(self, workers: int) -> Ready:
@@ -109,6 +110,7 @@ class Run:
     def judge(self, entries: Sequence[Entry], done: Mapping[int, Row]) -> Iterator[Row]:
         """Judge the transcripts of ``entries``, whose rows are ``done``, again; yield how each ended, as they end."""
         self._waiting.extend(entries)
+        self._made = {number: (row.made, row.digest) for number, row in done.items()}
         for row in self._work(again=True):
             before = done.get(row.number)
             yield self._ended(dataclasses.replace(row, same_as=before.same_as if before else None))
@@ -201,6 +203,7 @@ class Run:
             ),
             choose=bool(entry.choices) and not transcript,
             transcript=base64.b64encode(transcript).decode(),
+            made=self._made.get(entry.number, ("", "")),
             overrides=overrides,
             sentences=self._decisions.sentences,
         )

@@ -15,7 +15,7 @@ from grader.pipeline import judged_by
 from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Facts, Journal
 
-__all__ = ["entries_to_do", "expected_names", "facts_of", "judge_setup", "rows_of", "setup_of"]
+__all__ = ["entries_to_do", "expected_names", "facts_of", "is_whole", "judge_setup", "rows_of", "setup_of"]
 
 
 def setup_of(
@@ -103,11 +103,19 @@ def entries_to_do(journal: Journal, rows: Mapping[int, Row]) -> Iterator[Entry]:
             yield entry
 
 
-def _whole(journal: Journal, row: Row) -> bool:
-    folder = journal.out / row.folder
+def is_whole(folder: Path, digest: str) -> bool:
+    """Whether a submission's three files are there, and its ``result.json`` is the one with this SHA-256."""
     try:
-        found = [path.lstat() for path in (*(folder / name for name in REPORTS), journal.transcript(row.folder))]
+        found = [(folder / name).lstat() for name in REPORTS]
         whole = all(stat.S_ISREG(file.st_mode) and file.st_size for file in found) and not folder.is_symlink()
-        return whole and hashlib.sha256((folder / "result.json").read_bytes()).hexdigest() == row.digest
+        return whole and hashlib.sha256((folder / "result.json").read_bytes()).hexdigest() == digest
     except OSError:
         return False
+
+
+def _whole(journal: Journal, row: Row) -> bool:
+    try:
+        kept = journal.transcript(row.folder).lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(kept.st_mode) and kept.st_size > 0 and is_whole(journal.out / row.folder, row.digest)

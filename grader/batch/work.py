@@ -91,6 +91,7 @@ class _Worker:
         self._course = find_course(Path(setup.course) if setup.course is not None else None)
         self._backend: Backend | None = None
         self.broken = False
+        self._look = ""
         # Before a course is loaded or a seed is known: a process that is copied from this backend can't hold either.
         if setup.isolation != "none":
             from grader.run.isolation import open_backend
@@ -198,14 +199,20 @@ class _Worker:
         self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, *, unloaded: bool
     ) -> Answer:
         from grader.batch.decisions import decide
+        from grader.core.redact import redact
         from grader.core.standing import standing_of
         from grader.store import dump_transcript
         from grader.store.files import make_folder, write_file, write_folder
 
         decided = decide(result, request.overrides, request.sentences)
+        kept = b"" if self._backend is None else dump_transcript(transcript)
         with watch.stage("render"):
-            files = self._rendered(decided)
-            kept = b"" if self._backend is None else dump_transcript(transcript)
+            public = redact(decided, "learner")
+            made = self._made_of(public)
+            digest, files = request.made[1], {}
+            if request.made[0] != made or not self._whole(request):
+                files = self._rendered(public)
+                digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
         if self._setup.out:
             with watch.stage("write"):
                 out = Path(self._setup.out)
@@ -213,7 +220,8 @@ class _Worker:
                     place = out / ".grade" / "transcripts"
                     make_folder(place)
                     write_file(place / f"{request.folder}.transcript", kept, lasting=False)
-                write_folder(out / request.folder, files)
+                if files:
+                    write_folder(out / request.folder, files)
         standing = standing_of(decided, self._assignment.texts, key="")
         row = Row(
             number=request.number,
@@ -225,7 +233,8 @@ class _Worker:
             seed=result.seed,
             cents=standing.cents,
             max_cents=standing.max_cents,
-            digest=hashlib.sha256(files["result.json"].encode()).hexdigest(),
+            digest=digest,
+            made=made,
             isolation=dict(result.environment).get("isolation", ""),
             tasks=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.tasks),
             criteria=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.criteria),
@@ -240,19 +249,33 @@ class _Worker:
             return Answer(row=row)
         return Answer(row=row, files=files, transcript=base64.b64encode(kept).decode())
 
-    def _rendered(self, result: Result) -> dict[str, str]:
-        from grader.core.redact import redact
+    def _rendered(self, public: Result) -> dict[str, str]:
         from grader.render.document import to_json
         from grader.render.html import fragment, report
         from grader.render.view import build
 
-        public = redact(result, "learner")
         view = build(public, self._assignment, hints=self._setup.hints)
         return {
             "report.html": report(view, self._course.template_dirs),
             "fragment.html": fragment(view, self._course.template_dirs),
             "result.json": to_json(public, self._assignment, hints=self._setup.hints),
         }
+
+    def _made_of(self, public: Result) -> str:
+        """Return the SHA-256 of all that a learner's files are made of: the course's texts are part of its digest."""
+        if not self._look:
+            paths = [
+                path for folder in self._course.template_dirs for path in sorted(folder.iterdir()) if path.is_file()
+            ]
+            self._look = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+        return hashlib.sha256(f"{self._look} {self._setup.hints} {public!r}".encode("utf-8", "replace")).hexdigest()
+
+    def _whole(self, request: Request) -> bool:
+        """Whether the files of the request's folder are there as they were made."""
+        from grader.batch.start import is_whole
+
+        folder = Path(self._setup.out) / request.folder
+        return bool(self._setup.out) and is_whole(folder, request.made[1])
 
 
 def _same_versions(wanted: tuple[tuple[str, str], ...]) -> None:
