@@ -21,6 +21,7 @@ from grader.run import quota
 from grader.run import zygote as zygotes
 from grader.run.backend import Backend, Launch
 from grader.run.forked import LandlockBackend, NamespacesBackend
+from grader.run.inside import frames
 from grader.run.inside.seccomp import PLACEHOLDER
 from tests.run.arena import TOOLS, arena, assert_fine, children, roomy
 from tests.run.offered import ISOLATED, opened
@@ -180,6 +181,21 @@ def test_whoever_closes_the_pipe_is_ended(backend: Backend) -> None:
     source = TOOLS + "def cut():\n    import os\n    os.closerange(3, 64)\n    while True: pass\n"
     with arena(source, backend=backend) as made:
         assert made.ask("cut").kind == "crashed"
+        assert_fine(made)
+
+
+@pytest.mark.parametrize("header, payload", [(frames.MAX_HEADER + 1, 0), (2, frames.MAX_PAYLOAD + 1), (2, 1 << 63)])
+def test_a_frame_too_large_is_never_read(backend: Backend, header: int, payload: int) -> None:
+    """What promises more than a reply may have ends the call when its head has come, long before the bytes would."""
+    source = TOOLS + (
+        "def promise():\n    import os, struct\n"
+        f"    os.write(reply_pipe(), b'GRD1' + struct.pack('<IQ', {header}, {payload}) + bytes(100))\n"
+        "    while True: pass\n"
+    )
+    with arena(source, backend=backend) as made:
+        outcome = made.ask("promise")
+        assert outcome.failure is not None
+        assert (outcome.kind, outcome.failure.kind) == ("crashed", "garbled")
         assert_fine(made)
 
 
