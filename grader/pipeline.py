@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +36,7 @@ def grade(
     *,
     secret: str = "",
     watch: Stopwatch | None = None,
+    tell: Callable[[Call], None] | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -45,12 +47,13 @@ def grade(
         scratch: Where the workers live.
         secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
         watch: Is told where the time goes.
+        tell: Is told which call is being waited for; see ``Runner``.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
     memory, watch = Memory(), watch or Stopwatch()
-    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch)
+    transcript, resolved = run(assignment, begin(assignment, submission, seed, secret), scratch, memory, watch, tell)
     with watch.stage("judge"):
         return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
@@ -83,7 +86,12 @@ def begin(assignment: Assignment, submission: Submission, seed: int, secret: str
 
 
 def run(
-    assignment: Assignment, begun: Transcript, scratch: Scratch, memory: Memory, watch: Stopwatch | None = None
+    assignment: Assignment,
+    begun: Transcript,
+    scratch: Scratch,
+    memory: Memory,
+    watch: Stopwatch | None = None,
+    tell: Callable[[Call], None] | None = None,
 ) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     watch = watch or Stopwatch()
@@ -93,7 +101,7 @@ def run(
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages)
+    runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages, tell)
     try:
         for _ in range(MAX_ROUNDS):
             with watch.stage("plan"):

@@ -9,13 +9,13 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from grader.cli.options import Parser, add_course, add_isolation, add_output, add_profile, seed_number
 from grader.errors import UsageError
 from grader.intake import read_submission
-from grader.model import Submission
+from grader.model import Call, Submission
 from grader.run.backend import Backend
 from grader.run.isolation import open_backend
 from grader.run.scratch import Scratch
@@ -39,6 +39,7 @@ examples:
   grade submission.py --out feedback   report.html, fragment.html, result.json
   grade batch hand-ins                 grade every file of a folder
   grade start my-work                  write the assignment's starter files
+  grade submission.py --watch          grade at each save, and say what changed
   grade regrade run.transcript         judge a kept run, without running code
   grade check-course my-course         prove that a course's checks are good
   grade doctor                         how this machine can keep code apart
@@ -65,6 +66,8 @@ def parser() -> argparse.ArgumentParser:
     add_course(made)
     add_isolation(made, "for one's own file, auto is a process of its own")
     made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
+    made.add_argument("--previous", metavar="FILE", type=Path, help="an older result.json: say what changed since")
+    made.add_argument("--watch", action="store_true", help="grade again at each save, until Ctrl-C")
     add_profile(made)
     made.add_argument("--version", action="store_true", help="print the version and exit")
     return made
@@ -78,6 +81,10 @@ def run(words: Sequence[str]) -> int:
 
         print(f"grade {__version__}")
         return 0
+    if options.watch:
+        from grader.cli.watch import run_watch
+
+        return run_watch(options)
     began, watch = time.perf_counter(), Stopwatch()
     with watch.stage("read"):
         submission = read_submission(options.path)
@@ -113,13 +120,21 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
 
         course = find_course(_checked_course(options.course))
         assignment = load_assignment(course, options.assignment)
+    before = None
+    if options.previous is not None:
+        from grader.cli.previous import read_previous
+
+        before = read_previous(options.previous, assignment)
     if options.out is not None:
         make_folder(options.out)  # nobody waits for a report that can't be written
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     # What shows a result is loaded while student code runs.
     loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
     loading.start()
-    transcript, result = grade(assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch)
+    with _progress() as tell:
+        transcript, result = grade(
+            assignment, submission, seed, scratch, secret=secrets.token_hex(16), watch=watch, tell=tell
+        )
     with watch.stage("import"):
         loading.join()
         from grader.cli.show import Shown, course_options, show
@@ -136,8 +151,25 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         hints=options.hints,
         open=options.open,
         fail_under=options.fail_under,
+        before=before,
     )
     return show(result, assignment, course, shown, watch)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Call], None] | None]:
+    """Give what shows which call is being waited for, where a person watches; nothing of it stays."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from grader.cli.progress import Progress, watched
+
+    progress = Progress(sys.stderr) if watched(sys.stderr) else None
+    try:
+        yield progress
+    finally:
+        if progress is not None:
+            progress.clear()
 
 
 def _load_faces(template_dirs: tuple[Path, ...]) -> None:
