@@ -102,19 +102,19 @@ def changes_of(before: Standing, now: Standing) -> Changes:
 
 def _mapping(value: object) -> Mapping[object, object]:
     if not isinstance(value, dict):
-        raise ValueError("mapping")  # noqa: TRY004 - it is a document that is wrong, not a program
+        raise ValueError("mapping")
     return value
 
 
 def _list(value: object) -> list[object]:
     if not isinstance(value, list):
-        raise ValueError("list")  # noqa: TRY004 - as above
+        raise ValueError("list")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("text")  # noqa: TRY004 - as above
+        raise ValueError("text")
     return value
 
 

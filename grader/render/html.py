@@ -8,13 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.core.catalogue import Catalogue
 from grader.errors import CourseError
 from grader.render.view import ReportView
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["fragment", "prepare", "report"]
+__all__ = ["fragment", "inline", "prepare", "report"]
 
 
 def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
@@ -32,6 +33,24 @@ def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
     return _render("fragment.html.j2", view, template_dirs)
 
 
+def inline(view: ReportView, page: str, template_dirs: Sequence[Path], *, options: str = "") -> str:
+    """Return what a notebook shows below a cell.
+
+    It is the fragment, which takes the notebook's colours and survives the filters of notebooks that aren't trusted,
+    and below it ``page`` in a frame: a page's style would else reach all of the notebook.
+
+    Args:
+        view: What to show at once.
+        page: The whole report.
+        template_dirs: As for ``report``.
+        options: What belongs to a call that may be typed again: ``""``, or ``", name='value'"`` for each.
+    """
+    arguments = [*(["hints=1"] if view.open and not view.full else []), f"seed={view.seed}"]
+    call = Catalogue({"": view.words["notebook_call"]})
+    again = [call.render("", (("arguments", argument + options),)) for argument in arguments]
+    return _render("notebook.html.j2", view, template_dirs, page=page, again=again)
+
+
 def prepare(template_dirs: Sequence[Path]) -> None:
     """Load and compile the templates, so that the first report needn't wait for it."""
     with contextlib.suppress(Exception):  # rendering says what is wrong with a template
@@ -39,12 +58,12 @@ def prepare(template_dirs: Sequence[Path]) -> None:
             _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
 
 
-def _render(name: str, view: ReportView, template_dirs: Sequence[Path]) -> str:
+def _render(name: str, view: ReportView, template_dirs: Sequence[Path], **more: object) -> str:
     import jinja2  # late: it costs more than many a run needs
 
     try:
         template = _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
-        return template.render(view=view, words=view.words)
+        return template.render(view=view, words=view.words, **more)
     except jinja2.TemplateNotFound as error:
         raise CourseError(str(error), "", "the template is missing") from error
     except jinja2.TemplateSyntaxError as error:

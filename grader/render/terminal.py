@@ -221,7 +221,7 @@ class _Writer:
         following = level + 1
         if following <= finding.hint_levels:
             if self._notebook:
-                command = self._word("notebook_hints", level=str(following))
+                command = self._word("notebook_call", arguments=f"hints={following}{self._options}")
             else:
                 command = self._word("terminal_hints", name=self._quoted(), level=str(following))
             lines += self._hanging(self._word("terminal_hint"), command, 2)
@@ -230,7 +230,7 @@ class _Writer:
     def _foot(self, report: str) -> list[str]:
         seed = str(self._view.seed)
         if self._notebook:
-            again = self._word("notebook_again", seed=seed)
+            again = self._word("notebook_call", arguments=f"seed={seed}{self._options}")
         else:
             again = self._word("terminal_again", name=self._quoted(), seed=seed)
         replay = f"{self._word('terminal_replay')}  {again}"

@@ -18,7 +18,7 @@ COLUMNS: tuple[frozenset[str], ...] = (
     frozenset({"course", "intake", "run", "render", "lms", "store"}),
     frozenset({"pipeline"}),
     frozenset({"batch", "checkcourse"}),
-    frozenset({"cli", "web"}),
+    frozenset({"cli", "notebook", "web"}),
     frozenset({"__main__"}),
 )
 """Each room may import what stands to its left; rooms of one column don't import each other."""
