@@ -46,6 +46,10 @@ class _Cell:
     needs: frozenset[str] = frozenset()
 
     @property
+    def name(self) -> str:
+        return next((run.cell for run in self.runs if run.cell), "")
+
+    @property
     def last(self) -> Run:
         return self.runs[-1]
 
@@ -67,7 +71,7 @@ def as_it_stands(runs: Iterable[Run]) -> tuple[Run, ...]:
     for run in runs:
         if not run.source.strip():
             continue
-        cell = next((cell for cell in reversed(cells) if _same(cell.last, run)), None)
+        cell = _cell_of(run, cells)
         if cell is None:
             cells.append(_Cell(runs=[run]))
         else:
@@ -77,9 +81,14 @@ def as_it_stands(runs: Iterable[Run]) -> tuple[Run, ...]:
     return tuple(cell.last for cell in _settled(sorted(cells, key=lambda cell: cell.place)))
 
 
-def _same(before: Run, now: Run) -> bool:
-    if before.cell and now.cell:
-        return before.cell == now.cell
+def _cell_of(run: Run, cells: Sequence[_Cell]) -> _Cell | None:
+    """Find the cell that ``run`` is of: by its name, else by its text among those that can't be told by their names."""
+    latest = list(reversed(cells))
+    named = next((cell for cell in latest if run.cell and cell.name == run.cell), None)
+    return named or next((cell for cell in latest if not (run.cell and cell.name) and _alike(cell.last, run)), None)
+
+
+def _alike(before: Run, now: Run) -> bool:
     if before.source.strip() == now.source.strip():
         return True
     defined = _defined(now.source)

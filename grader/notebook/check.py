@@ -94,6 +94,8 @@ def check(
 def _runs(shell: Any) -> Iterator[Run]:
     """Yield all executions so far, with the one that is going on."""
     history = shell.history_manager
+    if history is None:
+        return
     for number, (source, python) in enumerate(zip(history.input_hist_raw, history.input_hist_parsed, strict=False)):
         if isinstance(source, str) and isinstance(python, str):
             yield Run(

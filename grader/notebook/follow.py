@@ -32,24 +32,30 @@ def shell() -> Any:
 def begin() -> None:
     """Follow the running IPython, if there is one, from the cell on that is being run."""
     found = shell()
-    if found is None or found in _followed:
+    if found is None or found in _followed or found.history_manager is None:
         return
     _followed.append(found)
-    _note(found)
-    found.events.register("pre_run_cell", lambda *_: _note(found))
-    found.events.register("post_run_cell", _ended)
+    # Versions of IPython count up before or after the cell runs; its list of inputs tells where it is. The cell that is
+    # being run stands in it already, and one that is about to be run doesn't yet.
+    inputs = found.history_manager.input_hist_raw
+    _note(found, len(inputs) - 1)
+    found.events.register("pre_run_cell", lambda *_: _note(found, len(inputs)))
+    found.events.register("post_run_cell", lambda *results: _ended(len(inputs) - 1, *results))
 
 
-def _note(found: Any) -> None:
+def _note(found: Any, number: int) -> None:
     """Note which cell is being run."""
     name = _cell_id(found)
     if name:
-        ids[found.execution_count] = name
+        ids[number] = name
+    else:
+        ids.pop(number, None)
 
 
-def _ended(result: Any = None) -> None:
-    number = getattr(result, "execution_count", None)
-    if number is not None and not getattr(result, "success", True):
+def _ended(number: int, result: Any = None) -> None:
+    # What isn't in the history has no number: blank cells, and what a frontend runs for itself.
+    kept = getattr(getattr(result, "info", None), "store_history", False)
+    if kept and getattr(result, "execution_count", None) is not None and not result.success:
         failed.add(number)
 
 
