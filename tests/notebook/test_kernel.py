@@ -50,6 +50,17 @@ def test_the_handout_filled_in(jupyter: Notebook) -> None:
     assert jupyter.value("checked.score, checked.max_score, checked.result['schema']") == "(35, 100, 'grade.result/1')"
 
 
+def test_a_handout_asks_for_its_assignment(jupyter: Notebook) -> None:
+    """Run from the top as it was handed out, the notebook of another assignment shows that one's report."""
+    cells = cells_of(ROOT / "exercises" / "causal_attention" / "submission.ipynb")
+    outputs = [jupyter.run(source, name) for name, source in cells.items()][-1]
+
+    assert [output.output_type for output in outputs] == ["display_data"]
+    assert outputs[0].data["text/plain"].startswith("Causal attention: ")
+    assert "grader.check(seed=" in outputs[0].data["text/plain"]
+    assert "assignment='causal_attention')" in outputs[0].data["text/plain"]
+
+
 def test_magics_errors_and_what_the_kernel_was_done_to(jupyter: Notebook, tmp_path: Path) -> None:
     """Magics are skipped, a cell that fails costs nothing else, files beside count, the kernel's own state doesn't."""
     (tmp_path / "helper.py").write_text("TWO = 2.0\n", encoding="utf-8")
