@@ -7,6 +7,7 @@
     ├── CourseError             3  a course that we can't use: names the file and the key
     ├── ArchiveError            3  an archive or sheet of an LMS that we can't use
     ├── TranscriptError         3  a stored transcript that we can't use
+    ├── CheckError              4  grader.check() in a notebook can't grade
     └── EnvironmentFault        4  the machine doesn't let us work
         ├── OutputError         4  a report can't be written
         └── IsolationError      4  no worker can be started
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 __all__ = [
     "ArchiveError",
+    "CheckError",
     "CourseError",
     "EnvironmentFault",
     "GraderError",
@@ -71,6 +73,14 @@ class TranscriptError(GraderError):
     """A stored transcript that can't be used."""
 
     exit_code = 3
+
+
+class CheckError(GraderError):
+    """A notebook's cells can't be graded."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback."""
+        return [str(self)]
 
 
 class EnvironmentFault(GraderError):

@@ -37,6 +37,7 @@ def grade(
     secret: str = "",
     watch: Stopwatch | None = None,
     meanwhile: Callable[[], object] | None = None,
+    tell: Callable[[Call], None] | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -48,13 +49,14 @@ def grade(
         secret: Of the inputs of hidden criteria, beside the seed; it must not be printed.
         watch: Is told where the time goes.
         meanwhile: Called once, when the first calls are about to be sent: what it starts runs beside them.
+        tell: Is told which call is being waited for; see ``Runner``.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
     """
     memory, watch = Memory(), watch or Stopwatch()
     begun = begin(assignment, submission, seed, secret)
-    transcript, resolved = run(assignment, begun, scratch, memory, watch, meanwhile)
+    transcript, resolved = run(assignment, begun, scratch, memory, watch, meanwhile=meanwhile, tell=tell)
     with watch.stage("judge"):
         return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
 
@@ -93,6 +95,7 @@ def run(
     memory: Memory,
     watch: Stopwatch | None = None,
     meanwhile: Callable[[], object] | None = None,
+    tell: Callable[[Call], None] | None = None,
 ) -> tuple[Transcript, Transcript]:
     """Ask until the plan is empty; return the transcript as it is kept, and with all draws filled in."""
     watch = watch or Stopwatch()
@@ -102,7 +105,7 @@ def run(
         for task in assignment.tasks
         if task.function in assignment.stand_ins
     }
-    runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages)
+    runner = Runner(scratch, assignment.limits, assignment.inert_modules, stand_ins, assignment.packages, tell)
     try:
         for _ in range(MAX_ROUNDS):
             with watch.stage("plan"):

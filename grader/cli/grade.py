@@ -9,13 +9,13 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from grader.cli.options import Parser, add_course, add_isolation, add_output, add_profile, seed_number
 from grader.errors import UsageError
 from grader.intake import read_submission
-from grader.model import Submission
+from grader.model import Call, Submission
 from grader.run.backend import Backend
 from grader.run.isolation import open_backend
 from grader.run.scratch import Scratch
@@ -43,6 +43,7 @@ examples:
   grade submission.py --out feedback   report.html, fragment.html, result.json
   grade batch hw1.zip                  grade a class, as the LMS gave it
   grade start my-work                  write the assignment's starter files
+  grade submission.py --watch          grade at each save, and say what changed
   grade regrade run.transcript         judge a kept run, without running code
   grade export --to gradescope-autograder   make an autograder.zip
   grade check-course my-course         prove that a course's checks are good
@@ -70,6 +71,8 @@ def parser() -> argparse.ArgumentParser:
     add_course(made)
     add_isolation(made, "for one's own file, auto is a process of its own")
     made.add_argument("--transcript", metavar="FILE", type=Path, help="keep all that was asked and answered in FILE")
+    made.add_argument("--previous", metavar="FILE", type=Path, help="an older result.json: say what changed since")
+    made.add_argument("--watch", action="store_true", help="grade again at each save, until Ctrl-C")
     add_profile(made)
     made.add_argument("--version", action="store_true", help="print the version and exit")
     return made
@@ -83,13 +86,17 @@ def run(words: Sequence[str]) -> int:
 
         print(f"grade {__version__}")
         return 0
+    if options.watch:
+        from grader.cli.watch import run_watch
+
+        return run_watch(options)
     began, watch = time.perf_counter(), Stopwatch()
     with watch.stage("read"):
         submission = read_submission(options.path)
     # The worker starts while the rest of the grader is still being imported.
     with contextlib.ExitStack() as stack:
         with watch.stage("start"):
-            backend = stack.enter_context(_backend(options))
+            backend = stack.enter_context(backend_for(options))
             scratch = Scratch(backend, submission)
         stack.callback(scratch.close)
         code = _grade(options, submission, scratch, watch)
@@ -101,12 +108,12 @@ def run(words: Sequence[str]) -> int:
     return code
 
 
-def _backend(options: argparse.Namespace) -> Backend:
+def backend_for(options: argparse.Namespace) -> Backend:
     secrets: tuple[Path, ...] = ()
     if options.isolation in ("landlock", "namespaces"):
         from grader.course import find_course
 
-        secrets = find_course(_checked_course(options.course)).secrets
+        secrets = find_course(checked_course(options.course)).secrets
     return open_backend(options.isolation, purpose="own file", secrets=secrets)
 
 
@@ -118,17 +125,23 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         from grader.pipeline import grade
         from grader.store.files import make_folder
 
-        course = find_course(_checked_course(options.course))
+        course = find_course(checked_course(options.course))
         assignment = load_assignment(course, options.assignment)
+    before = None
+    if options.previous is not None:
+        from grader.cli.previous import read_previous
+
+        before = read_previous(options.previous, assignment)
     if options.out is not None:
         make_folder(options.out)  # nobody waits for a report that can't be written
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     # What shows a result is loaded while student code runs.
     loading = threading.Thread(target=_load_faces, args=(course.template_dirs,), daemon=True)
     secret = secrets.token_hex(16)
-    transcript, result = grade(
-        assignment, submission, seed, scratch, secret=secret, watch=watch, meanwhile=loading.start
-    )
+    with progress() as tell:
+        transcript, result = grade(
+            assignment, submission, seed, scratch, secret=secret, watch=watch, meanwhile=loading.start, tell=tell
+        )
     with watch.stage("import"):
         if loading.ident is not None:
             loading.join()
@@ -146,8 +159,25 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         hints=options.hints,
         open=options.open,
         fail_under=options.fail_under,
+        before=before,
     )
     return show(result, assignment, course, shown, watch)
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[Call], None] | None]:
+    """Give what shows which call is being waited for, where a person watches; nothing of it stays."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from grader.cli.progress import Progress, watched
+
+    shown = Progress(sys.stderr) if watched(sys.stderr) else None
+    try:
+        yield shown
+    finally:
+        if shown is not None:
+            shown.clear()
 
 
 def _load_faces(template_dirs: tuple[Path, ...]) -> None:
@@ -158,7 +188,7 @@ def _load_faces(template_dirs: tuple[Path, ...]) -> None:
     prepare(template_dirs)
 
 
-def _checked_course(path: Path | None) -> Path | None:
+def checked_course(path: Path | None) -> Path | None:
     if path is not None and not path.is_dir():
         raise UsageError(f"{path}: there is no such folder.", hint="Give --course the folder of a course.")
     return path

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from grader.core.assignment import Assignment
+from grader.core.changes import Standing, changes_of, standing_of
 from grader.core.redact import redact
 from grader.course import Course
 from grader.errors import OutputError
@@ -15,7 +16,7 @@ from grader.model import Result
 from grader.model._data import data
 from grader.render.document import to_json
 from grader.render.html import fragment, report
-from grader.render.terminal import summary
+from grader.render.terminal import brief, summary
 from grader.render.view import build
 from grader.run.stopwatch import Stopwatch
 from grader.store.files import make_folder, write_file
@@ -37,6 +38,8 @@ class Shown:
     hints: int | None
     open: bool
     fail_under: float | None
+    before: Standing | None = None  # an earlier result, for what changed since
+    brief: bool = False  # print what changed, and no more
 
 
 def course_options(course: Path | None, assignment: str) -> str:
@@ -57,7 +60,8 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
     with watch.stage("render"):
         public = redact(result, "learner")
         hints = ALL_HINTS if shown.hints is None else shown.hints
-        view = build(public, assignment, hints=hints)
+        changes = None if shown.before is None else changes_of(shown.before, standing_of(public))
+        view = build(public, assignment, hints=hints, changes=changes)
         page = report(view, course.template_dirs)
         document = "" if shown.out is None and shown.format == "text" else to_json(public, assignment, hints=hints)
         # Everything is made before anything is written.
@@ -69,7 +73,9 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
             part = fragment(view, course.template_dirs)
             files = {place: page, shown.out / "fragment.html": part, shown.out / "result.json": document}
     text = document
-    if shown.format == "text":
+    if shown.brief:
+        text = brief(view, colour=_wants_colour(), unicode=_speaks_unicode())
+    elif shown.format == "text":
         # The terminal shows no hint that wasn't asked for.
         text = summary(
             view,

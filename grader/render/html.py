@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.core.catalogue import Catalogue
 from grader.errors import CourseError
 from grader.render.view import ReportView
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from grader.render.class_page import ClassView
 
-__all__ = ["class_page", "fragment", "prepare", "report"]
+__all__ = ["class_page", "fragment", "inline", "prepare", "report"]
 
 
 def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
@@ -53,6 +54,24 @@ def class_page(view: ClassView, template_dirs: Sequence[Path]) -> str:
         script=markupsafe.Markup(script),  # noqa: S704 - ours or the course's, as the templates are
         script_hash=f"sha256-{digest}",
     )
+
+
+def inline(view: ReportView, page: str, template_dirs: Sequence[Path], *, options: str = "") -> str:
+    """Return what a notebook shows below a cell.
+
+    It is the fragment, which takes the notebook's colours and survives the filters of notebooks that aren't trusted,
+    and below it ``page`` in a frame: a page's style would else reach all of the notebook.
+
+    Args:
+        view: What to show at once.
+        page: The whole report.
+        template_dirs: As for ``report``.
+        options: What belongs to a call that may be typed again: ``""``, or ``", name='value'"`` for each.
+    """
+    arguments = [*(["hints=1"] if view.open and not view.full else []), f"seed={view.seed}"]
+    call = Catalogue({"": view.words["notebook_call"]})
+    again = [call.render("", (("arguments", argument + options),)) for argument in arguments]
+    return _render("notebook.html.j2", template_dirs, view=view, words=view.words, page=page, again=again)
 
 
 def prepare(template_dirs: Sequence[Path]) -> None:

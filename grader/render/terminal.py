@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from grader.model import Status
 from grader.render import clean
 from grader.render.evidence import ComparisonView
-from grader.render.task_view import FindingView, TaskView
+from grader.render.task_view import ICONS, FindingView, TaskView
 from grader.render.view import ReportView
 from grader.render.words import Rich, bare
 
-__all__ = ["summary"]
+__all__ = ["brief", "summary"]
 
 COLUMNS = 80
 _ASCII_ICONS = {
@@ -43,6 +43,7 @@ def summary(
     report: str = "",
     path: str = "",
     options: str = "",
+    notebook: bool = False,
 ) -> str:
     """Return what ``grade FILE`` prints.
 
@@ -54,8 +55,15 @@ def summary(
         report: Where the page was written, as it should be shown; ``""`` for none.
         options: Options that belong to lines that may be typed again, ready for a shell.
         path: The submission as it was typed, for lines that may be typed again; its name if it isn't known.
+        notebook: Whether what may be typed again is a line of a notebook, in place of a command.
     """
-    return _Writer(view, colour=colour, unicode=unicode, path=path, options=options).summary(hints, report)
+    writer = _Writer(view, colour=colour, unicode=unicode, path=path, options=options, notebook=notebook)
+    return writer.summary(hints, report)
+
+
+def brief(view: ReportView, *, colour: bool, unicode: bool) -> str:
+    """Return what ``grade FILE --watch`` prints after a change: the points, what turned, and the next step."""
+    return _Writer(view, colour=colour, unicode=unicode).brief()
 
 
 def _padded(text: str, columns: int) -> str:
@@ -63,8 +71,18 @@ def _padded(text: str, columns: int) -> str:
 
 
 class _Writer:
-    def __init__(self, view: ReportView, *, colour: bool, unicode: bool, path: str = "", options: str = "") -> None:
+    def __init__(
+        self,
+        view: ReportView,
+        *,
+        colour: bool,
+        unicode: bool,
+        path: str = "",
+        options: str = "",
+        notebook: bool = False,
+    ) -> None:
         self._options = options
+        self._notebook = notebook
         self._path = path or view.name
         self._view = view
         self._words = view.words
@@ -72,7 +90,8 @@ class _Writer:
         self._unicode = unicode
 
     def summary(self, hints: int, report: str) -> str:
-        lines = [*self._head(), "", *self._rows()]
+        since = self._since()
+        lines = [*self._head(), "", *since, *([""] if since else []), *self._rows()]
         for text in self._view.notes:
             lines += ["", *self._labelled("note", text, indent=2)]
         for task in self._view.in_order:
@@ -94,6 +113,37 @@ class _Writer:
             lines += self._hints(focus, hints)
         lines += ["", *self._isolation(), *self._foot(report)]
         return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def brief(self) -> str:
+        lines = [*self._head(), *self._since()]
+        for text in self._view.notes[:1]:
+            lines += self._labelled("note", text, indent=2)
+        if self._view.full or not self._view.graded:
+            lines += self._paragraphs(self._view.works or self._view.after)
+        if self._view.next:
+            lines += self._labelled("next", self._view.next, indent=2)
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _since(self) -> list[str]:
+        """Say what changed since an earlier result, if there was one."""
+        since = self._view.since
+        if since is None:
+            return []
+        lines = self._paragraphs(since.score)
+        for status, label, criteria in (
+            (Status.PASSED, self._word("since_right"), since.right),
+            (Status.FAILED, self._word("since_wrong"), since.wrong),
+        ):
+            icon = self._styled(self._icon(status), _COLOURS[status])
+            start = clean.width(self._icon(status)) + 3
+            for criterion in criteria:
+                text = f"{label} {self._clean(bare(criterion))}"
+                first, *more = self._split(text, COLUMNS - start)
+                lines += [f"  {icon} {first}", *(" " * start + line for line in more)]
+        return lines
+
+    def _icon(self, status: Status) -> str:
+        return ICONS[status] if self._unicode else _ASCII_ICONS[status]
 
     def _head(self) -> list[str]:
         left = self._clean(f"{bare(self._view.title)}: {self._view.name}")
@@ -181,12 +231,19 @@ class _Writer:
             lines += self._labelled("hint", hint.text, indent=2)
         following = level + 1
         if following <= finding.hint_levels:
-            command = self._word("terminal_hints", name=self._quoted(), level=str(following))
+            if self._notebook:
+                command = self._word("notebook_call", arguments=f"hints={following}{self._options}")
+            else:
+                command = self._word("terminal_hints", name=self._quoted(), level=str(following))
             lines += self._hanging(self._word("terminal_hint"), command, 2)
         return lines
 
     def _foot(self, report: str) -> list[str]:
-        again = self._word("terminal_again", name=self._quoted(), seed=str(self._view.seed))
+        seed = str(self._view.seed)
+        if self._notebook:
+            again = self._word("notebook_call", arguments=f"seed={seed}{self._options}")
+        else:
+            again = self._word("terminal_again", name=self._quoted(), seed=seed)
         replay = f"{self._word('terminal_replay')}  {again}"
         if not report:
             return self._split(replay, COLUMNS)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from grader.core.changes import Changes
 from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import CellView, Grid, GridRow
 from grader.render.figures import points
+from grader.render.since import SinceView, since_view
 from grader.render.task_view import (
     CriterionView,
     FindingView,
@@ -61,6 +63,7 @@ class ReportView:
         isolation: How the code was kept apart; empty if none of it ran.
         dispute: The line that names this result to the instructor.
         words: The page's own words, by what follows ``page.`` in the catalogue.
+        since: What changed since an earlier result, if one was given.
     """
 
     language: str
@@ -85,6 +88,7 @@ class ReportView:
     isolation: str
     dispute: str
     words: Mapping[str, str]
+    since: SinceView | None = None
 
     @property
     def open(self) -> tuple[TaskView, ...]:
@@ -102,13 +106,14 @@ class ReportView:
         return tuple(sorted(self.tasks, key=lambda task: task.position))
 
 
-def build(result: Result, assignment: Assignment, *, hints: int = 3) -> ReportView:
+def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Changes | None = None) -> ReportView:
     """Resolve all that a report says.
 
     Args:
         result: What was found, already redacted for its reader.
         assignment: Whose catalogue the texts come from; it includes the engine's own texts.
         hints: How many levels of hints are shown.
+        changes: What changed since an earlier result.
     """
     words = Words(assignment.texts)
     tasks = [task_view(task, assignment, words, position, hints) for position, task in enumerate(result.tasks)]
@@ -146,6 +151,7 @@ def build(result: Result, assignment: Assignment, *, hints: int = 3) -> ReportVi
             for key, text in assignment.texts.items()
             if key.startswith("page.")
         },
+        since=since_view(changes, result, words) if changes is not None and graded else None,
     )
 
 

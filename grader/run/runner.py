@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 
 from grader.model import Call, Failure, Limits, Outcome
@@ -33,6 +33,7 @@ class Runner:
         inert_modules: tuple[str, ...],
         stand_ins: Mapping[str, Mapping[str, str]] | None = None,
         packages: tuple[str, ...] = ("numpy",),
+        tell: Callable[[Call], None] | None = None,
     ) -> None:
         """Take the scratch folder over.
 
@@ -42,10 +43,12 @@ class Runner:
             inert_modules: Modules that get an inert stand-in where they aren't installed.
             stand_ins: For each session that has any: source of functions, by the name that they take.
             packages: What may be imported besides the standard library, where a backend can tell.
+            tell: Is told, again and again, which call is being waited for. It must be quick, and not raise.
         """
         self._scratch, self._limits, self._inert = scratch, limits, inert_modules
         self._stand_ins = stand_ins or {}
         self._packages = packages
+        self._tell = tell
         self._deadline = time.monotonic() + limits.submission_seconds
         self._lives: dict[str, Life] = {}
         self._loads: tuple[Call, ...] = ()
@@ -112,6 +115,7 @@ class Runner:
             packages=self._packages,
             stand_ins=self._stand_ins.get(session, {}),
             worker=first,
+            tell=self._tell,
         )
         self.environment = self.environment or life.environment
         self._lives[session] = life

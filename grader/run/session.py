@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from grader.errors import IsolationError
 from grader.model import Call, Failure, Limits, Outcome, OutcomeKind, Submission
-from grader.model._data import data
+from grader.model._data import data, replace
 from grader.run import library
 from grader.run.backend import Backend, Launch, Worker
 from grader.run.places import without_places
@@ -53,8 +52,10 @@ class Life:
         packages: tuple[str, ...],
         stand_ins: Mapping[str, str],
         worker: Worker | None = None,
+        tell: Callable[[Call], None] | None = None,
     ) -> None:
         self._folder, self._submission, self._limits = folder, submission, limits
+        self._tell = tell
         self._worker = worker or backend.start(Launch(folder=folder))
         self.alive = True
         self.calls = 0
@@ -150,7 +151,7 @@ class Life:
             # An answer to a question that wasn't asked yet: whoever wrote it isn't our worker any more.
             return self._died(call, began), None
         self._worker.send(frame)
-        waited = self._wait(seconds, deadline, stepwise=stepwise)
+        waited = self._wait(seconds, deadline, stepwise=stepwise, call=call)
         if waited.end == "reply":
             outcome = self._outcome(call, waited, began)
             return (outcome or self._died(call, began)), waited.progress
@@ -158,7 +159,7 @@ class Life:
             return self._died(call, began), waited.progress
         detail = Failure(kind=waited.end, message=f"{seconds:g}")
         if interrupt and waited.end != "deadline" and self._worker.interrupt():
-            last = self._wait(1.0, deadline, stepwise=stepwise)
+            last = self._wait(1.0, deadline, stepwise=stepwise, call=call)
             outcome = self._outcome(call, last, began) if last.end == "reply" else None
             if outcome is not None:
                 failure = outcome.failure or detail
@@ -168,7 +169,7 @@ class Life:
         self.alive = False
         return _ended(call, "timed_out", detail, began), waited.progress
 
-    def _wait(self, seconds: float, deadline: float, *, stepwise: bool) -> Waited:
+    def _wait(self, seconds: float, deadline: float, *, stepwise: bool, call: Call) -> Waited:
         began = quiet_since = time.monotonic()
         cpu_before: float | None = None
         cpu_last = 0.0
@@ -184,6 +185,8 @@ class Life:
                     self.received += len(reply[0]) + len(reply[1])
                     return Waited(end="reply", header=reply[0], payload=reply[1], progress=progress)
                 progress = at
+            if self._tell is not None:
+                self._tell(call)
             now, usage = time.monotonic(), self._worker.usage()
             if usage is not None:
                 if cpu_before is None:

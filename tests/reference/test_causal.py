@@ -300,7 +300,9 @@ def test_script_and_notebook_are_the_same(capsys: pytest.CaptureFixture[str]) ->
     exec(compile(code, "submission.ipynb", "exec"), {})
 
     assert "Ellipsis" in capsys.readouterr().out
-    assert [cell.id for cell in notebook.cells] == ["title", "imports", "causal-text", "causal"]
+    assert [cell.id for cell in notebook.cells] == [
+        "title", "imports", "causal-text", "causal", "check-text", "check",
+    ]  # fmt: skip
     assert [cell.id for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")] == []
     assert _function(code) == _function(script)
 

@@ -46,6 +46,14 @@ class Inert:
     def __bool__(self) -> bool:
         return False
 
+    def __format__(self, _: str) -> str:
+        return ""
+
+    def __lt__(self, _: object) -> bool:
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
 
 class _InertModule(types.ModuleType):
     def __init__(self, name: str) -> None:
