@@ -202,6 +202,8 @@ def _next(focus: TaskResult | None, graded: bool, words: Words) -> Rich:
     if any(steps):
         return next(filter(None, steps))
     key = "page.next_start" if focus.status is Status.MISSING else "page.next_task"
+    if focus.text == "engine.task.never_reached":
+        key = "page.next_mend"  # it may be written, and right
     return words.own(key, (("function", focus.function),))
 
 
