@@ -13,7 +13,7 @@ from grader.core.normality import looks_normal
 from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
 from grader.core.statistics import chi2_interval, chi2_quantile, product_variance_interval
 from grader.core.values import Pairs, kind_name
-from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Params, Status, Table
+from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Orders, Params, Status, Table
 
 __all__ = [
     "DOUBLE",
@@ -35,6 +35,7 @@ __all__ = [
     "Observation",
     "Observed",
     "Opaque",
+    "Orders",
     "Pairs",
     "Params",
     "ReadsCells",

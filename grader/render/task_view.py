@@ -265,7 +265,8 @@ def _findings(
             title=() if leads else inline(words.titled(f"{task.id}.{criterion.id}.title", criterion.id)),
             message=() if message in said else message,
             cause=() if cause in said else cause,
-            evidence=tuple(evidence_view(item, words) for item in finding.evidence),
+            # One picture a task: what else is wrong is told by its numbers.
+            evidence=tuple(evidence_view(item, words, pictures=number == 0) for item in finding.evidence),
             hints=() if shown in hinted else shown,
             hint_levels=len(hints_of(finding, words, HINT_LEVELS)),
             snippet="" if finding.snippet in snippets else clean.html(finding.snippet).strip("\n"),

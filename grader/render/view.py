@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
-from grader.render.evidence import CellView, Grid, GridRow
 from grader.render.figures import points
+from grader.render.grids import CellView, Grid, GridRow
 from grader.render.task_view import CriterionView, FindingView, HintView, StatusView, TaskView, notes_of, task_view
 from grader.render.words import Rich, Span, Words, bare
 
