@@ -71,7 +71,7 @@ def read_keys(files: Iterable[Path], first: Iterable[str]) -> Keys:
 
 
 def _special(tree: ast.Module) -> tuple[dict[int, tuple[str, ...]], set[str], set[int]]:
-    """Return the nodes that are ids of evidence with their parts, the strings that some dictionary is read by, and nodes to leave out."""
+    """Return ids of evidence with their parts, strings that some dictionary is read by, and nodes to leave out."""
     charts: dict[int, tuple[str, ...]] = {}
     names: set[str] = set()
     skipped: set[int] = set()

@@ -10,13 +10,13 @@ from grader.model._data import data
 from grader.render import clean
 from grader.render.bars import BarsView, bars_view
 from grader.render.figures import Block, block_of, diverging, heat, signed, writer
-from grader.render.grids import CellView, Grid, GridRow, cut
+from grader.render.grids import NAME, CellView, Grid, GridRow, cut
 from grader.render.words import Rich, Words
 
 __all__ = ["ComparisonView", "Spot", "comparison_view"]
 
-MOST = 8
-"""Rows and columns of a comparison that are shown; the model promises at most six."""
+MOST = 6
+"""Rows and columns of a comparison that are shown; the model promises no more."""
 
 ROW_SUM = 0.01
 """How far a row's sum may be from 1 to be read as a distribution."""
@@ -116,7 +116,8 @@ def _at(item: Comparison, index: Sequence[int]) -> str:
     """Name an entry of the whole array: ``weights[0]`` is a block of ``weights``."""
     lead = len(index) - len(item.corner)
     base = item.name.rpartition("[")[0] if lead > 0 and item.name.endswith("]") else item.name
-    return clean.html(f"{cut(base)}[{', '.join(map(str, index))}]" if index else cut(base))
+    base = cut(base, NAME)
+    return clean.html(f"{base}[{', '.join(map(str, index))}]" if index else base)
 
 
 def _first(item: Comparison, yours: Block, expected: Block, write: Write) -> Spot | None:
@@ -199,7 +200,7 @@ def _grid(item: Comparison, key: str, cells: Sequence[tuple[CellView, ...]], hea
 
 
 def _named(item: Comparison) -> tuple[tuple[str, Param], ...]:
-    return (("name", clean.html(cut(item.name))),)
+    return (("name", clean.html(cut(item.name, NAME))),)
 
 
 def _tendency(yours: Block, expected: Block, words: Words) -> Rich:

@@ -11,15 +11,15 @@ from grader.model._data import data
 from grader.render import clean
 from grader.render.comparison import ComparisonView, comparison_view
 from grader.render.figures import column, short
-from grader.render.grids import MOST_COLUMNS, MOST_ROWS, CellView, Grid, GridRow, cut
+from grader.render.grids import MOST_COLUMNS, MOST_ROWS, NAME, CellView, Grid, GridRow, cut
 from grader.render.orders import OrdersView, orders_view
 from grader.render.pictures import Picture, draw
 from grader.render.words import Rich, Span, Words, bare
 
 __all__ = ["ChartView", "EvidenceView", "evidence_view"]
 
-MOST_LINES, MOST_BANDS = 6, 2
-"""Of a chart; more than four can't be told apart anyway."""
+MOST_LINES, MOST_BANDS, MOST_POINTS = 6, 2, 16
+"""Of a chart; more lines can't be told apart anyway."""
 
 
 @data
@@ -84,7 +84,7 @@ def _chart(item: Chart, words: Words) -> ChartView:
     item = _capped(item)
     labels = [_label(line, item, words) for line in item.lines]
     band_labels = [_label(band, item, words) for band in item.all_bands]
-    title = cut(bare(words.rich(f"{item.id}.title", item.params)) or clean.html(item.id))
+    title = cut(bare(words.rich(f"{item.id}.title", item.params)) or clean.html(item.id), NAME)
     x = bare(words.rich(f"{item.id}.x", item.params))
     measured = [(line, label) for line, label in zip(item.lines, labels, strict=True) if line.role != "reference"]
     series = [(label, _written(line.x, line.y)) for line, label in measured]
@@ -113,9 +113,9 @@ def _label(item: Line | Band, chart: Chart, words: Words) -> str:
 
 
 def _capped(item: Chart) -> Chart:
-    lines = tuple(replace(line, x=line.x[:MOST_ROWS], y=line.y[:MOST_ROWS]) for line in item.lines[:MOST_LINES])
+    lines = tuple(replace(line, x=line.x[:MOST_POINTS], y=line.y[:MOST_POINTS]) for line in item.lines[:MOST_LINES])
     bands = tuple(
-        replace(band, x=band.x[:MOST_ROWS], low=band.low[:MOST_ROWS], high=band.high[:MOST_ROWS])
+        replace(band, x=band.x[:MOST_POINTS], low=band.low[:MOST_POINTS], high=band.high[:MOST_POINTS])
         for band in item.all_bands[:MOST_BANDS]
     )
     return replace(item, lines=lines, band=None, bands=bands)
@@ -127,9 +127,5 @@ def _written(xs: Sequence[float], values: Sequence[float]) -> dict[float, str]:
 
 def _ranges(band: Band, words: Words) -> dict[float, str]:
     """Return the ends of a region at each place."""
-    count = min(len(band.low), len(band.high))
-    texts = column([*band.low[:count], *band.high[:count]])
-    pairs = zip(texts[:count], texts[count:], strict=True)
-    return dict(
-        zip(band.x, (words.plain("page.range", (("low", low), ("high", high))) for low, high in pairs), strict=False)
-    )
+    ends = zip(band.x, band.low, band.high, strict=False)
+    return {at: words.plain("page.range", (("low", short(low)), ("high", short(high)))) for at, low, high in ends}

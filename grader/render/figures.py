@@ -80,7 +80,7 @@ def column(values: Sequence[float]) -> list[str]:
     sizes = [abs(value) for value in values if value]
     if any(not text.lstrip("-").replace(".", "").isdigit() for text in texts) or not sizes:
         return texts
-    if max(sizes) > 1000 * min(sizes):
+    if max(sizes) > 20 * min(sizes):
         return texts
     decimals = max(len(text.partition(".")[2]) for text in texts)
     return [f"{value:.{decimals}f}" for value in values]

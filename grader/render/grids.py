@@ -5,12 +5,13 @@ from __future__ import annotations
 from grader.model._data import data
 from grader.render.words import Rich, bare
 
-__all__ = ["MOST_COLUMNS", "MOST_ROWS", "CellView", "Grid", "GridRow", "cut"]
+__all__ = ["CELL", "MOST_COLUMNS", "MOST_ROWS", "NAME", "CellView", "Grid", "GridRow", "cut"]
 
-MOST_ROWS, MOST_COLUMNS = 24, 8
+MOST_ROWS, MOST_COLUMNS = 12, 6
 """What a table shows of what a check hands over: a page stays small whatever a submission returned."""
 
-MOST_LETTERS = 120
+CELL, NAME = 40, 120
+"""Letters of a cell, a header or a label, and of a title or an expression."""
 
 
 @data
@@ -53,6 +54,6 @@ class Grid:
         return bare(self.caption)
 
 
-def cut(text: str) -> str:
-    """Return what a cell, a header or a label has room for."""
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+def cut(text: str, letters: int = CELL) -> str:
+    """Return as many letters as there is room for."""
+    return text if len(text) <= letters else text[: letters - 1] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.model import Orders
 from grader.model._data import data
 from grader.render import clean
-from grader.render.grids import CellView, Grid, GridRow, cut
+from grader.render.grids import CELL, NAME, CellView, Grid, GridRow, cut
 from grader.render.words import Rich, Span, Words, bare
 
 __all__ = ["OrdersPicture", "OrdersView", "Track", "orders_view"]
@@ -63,8 +63,8 @@ def orders_view(item: Orders, words: Words) -> OrdersView:
     """Resolve two orders; of very long ones the first places."""
     first, second = item.first[:MOST], item.second[:MOST]
     title, one, two = (
-        cut(bare(words.rich(f"{item.id}.{part}", item.params)) or clean.html(f"{item.id}.{part}"))
-        for part in ("title", "first", "second")
+        cut(bare(words.rich(f"{item.id}.{part}", item.params)) or clean.html(f"{item.id}.{part}"), letters)
+        for part, letters in (("title", NAME), ("first", CELL), ("second", CELL))
     )
     same, differs = words.plain("page.place_same"), words.plain("page.place_differs")
     rows = []

@@ -360,7 +360,7 @@ def _explain_out(pairs: list[Pair]) -> str:
 
 
 def _measured_scales(pairs: list[Pair]) -> list[tuple[int, float]]:
-    """Measure, as pairs of d_k and a scale, by what the scores are multiplied before the softmax: log weights are a straight line over the scores.
+    """Measure by what the scores are multiplied before the softmax: log weights are a straight line over the scores.
 
     Within a row, log w_ij - log w_ik = scale * (s_ij - s_ik). The slope is fitted for each input; it is told only if
     every input lies on its line, so that nothing is claimed of weights that aren't a softmax of scaled scores.
