@@ -100,7 +100,8 @@ class Attention:
             (weights,) = named([weights], _explain_weights(pairs))
             scales = _measured_scales(pairs)
             if scales:
-                followed = law(scales)
+                # What isn't a distribution has other costs than those of its scale.
+                followed = law(scales) if rows.status is Status.PASSED else None
                 shown = None if followed is None else cost(*followed)
                 evidence = weights.evidence if shown is None else (*weights.evidence, shown)
                 weights = replace(weights, notes=(*weights.notes, _told(scales)), evidence=evidence)

@@ -5,7 +5,7 @@ Where no draws are known, statistics over several seeds decide, at a stated rate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +36,7 @@ from .misconceptions import BOOK
 from .rates import INTERVAL, VARIANCE_CALLS
 from .reading import Read, decimals_of, read_numbers, read_pair
 
-__all__ = ["Variance"]
+__all__ = ["Variance", "reach"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -376,7 +376,7 @@ def _chart(measured: list[_Measured]) -> Chart:
     every = sorted(measured, key=lambda m: m.d)
     x = tuple(float(m.d) for m in every)
     ends = [product_variance_interval(0.05, m.n, m.d) for m in every]
-    wide = (min(x[0], 4.0), max(x[-1], 256.0)) if x[0] == x[-1] else (x[0], x[-1])
+    wide = reach(x)
     lines = (
         Line(label="variance.chart.raw", role="yours", x=x, y=_short(m.raw for m in every)),
         Line(label="variance.chart.scaled", role="yours", x=x, y=_short(m.scaled for m in every)),
@@ -398,6 +398,12 @@ def _chart(measured: list[_Measured]) -> Chart:
     last = every[-1]
     params = (("d", last.d), ("raw", f"{last.raw:.4g}"), ("scaled", f"{last.scaled:.4g}"))
     return Chart(id="variance.chart", lines=lines, band=raw, bands=(scaled,), log_x=True, log_y=True, params=params)
+
+
+def reach(widths: Sequence[float]) -> tuple[float, float]:
+    """Return from where to where a law is drawn for ascending widths."""
+    first, last = widths[0], widths[-1]
+    return (first, last) if first < last else (min(first, 4.0), max(last, 256.0))
 
 
 def _short(values: Iterable[float]) -> tuple[float, ...]:
