@@ -128,4 +128,5 @@ def _written(xs: Sequence[float], values: Sequence[float]) -> dict[float, str]:
 def _ranges(band: Band, words: Words) -> dict[float, str]:
     """Return the ends of a region at each place."""
     ends = zip(band.x, band.low, band.high, strict=False)
-    return {at: words.plain("page.range", (("low", short(low)), ("high", short(high)))) for at, low, high in ends}
+    text = words.plain("page.range")  # cut into words once: what is filled in are numbers
+    return {at: text.replace("{low}", short(low)).replace("{high}", short(high)) for at, low, high in ends}

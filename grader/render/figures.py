@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from grader.model import Array
 
@@ -28,6 +29,9 @@ _PURPLE_TO_ORANGE = (
     (254, 224, 182), (253, 184, 99), (224, 130, 20), (179, 88, 6), (127, 59, 8),
 )  # fmt: skip
 """ColorBrewer's PuOr, which readers who don't tell red from green can read too."""
+
+SHADES = 200
+"""Steps of a map: more can't be told apart, and colours that were mixed once are kept."""
 
 
 def points(cents: int) -> str:
@@ -106,9 +110,14 @@ def signed(value: float, write: Callable[[float], str]) -> str:
     return text if not text.strip("0.") else ("−" if value < 0 else "+") + text
 
 
-def _colours(anchors: Sequence[tuple[int, int, int]], share: float) -> tuple[str, str]:
+def _colours(anchors: tuple[tuple[int, int, int], ...], share: float) -> tuple[str, str]:
     """Mix the colour that stands at ``share``, in 0..1, of the way along ``anchors``, and choose black or white ink."""
-    at = min(max(share, 0.0), 1.0) * (len(anchors) - 1)
+    return _mixed(anchors, round(min(max(share, 0.0), 1.0) * SHADES))
+
+
+@lru_cache(maxsize=1024)
+def _mixed(anchors: tuple[tuple[int, int, int], ...], shade: int) -> tuple[str, str]:
+    at = shade / SHADES * (len(anchors) - 1)
     step = min(int(at), len(anchors) - 2)
     mixed = [round(a + (b - a) * (at - step)) for a, b in zip(anchors[step], anchors[step + 1], strict=True)]
     ink = "#ffffff" if 1.05 / (_luminance(mixed) + 0.05) >= (_luminance(mixed) + 0.05) / 0.05 else "#000000"

@@ -189,7 +189,7 @@ class Entropy:
                     params=params,
                     calls=(sweep.seen.id,),
                     misconceptions=tuple(re.findall(r"misconception\.(\w+)\.text", text)),
-                    evidence=(_chart(sweep),) if sweep.complete else (),
+                    evidence=(_chart(sweep, beside=sweep.known),) if sweep.complete else (),
                     snippet=call_snippet("entropy_sweep", sweep.seen),
                 )
         return Finding(criterion=criterion, status=Status.PASSED)
@@ -408,8 +408,12 @@ def band(d_ks: tuple[int, ...], n: int) -> Band:
     return Band(label="entropy.chart.band", x=tuple(map(float, d_ks)), low=low, high=high)
 
 
-def _chart(sweep: _Sweep) -> Chart:
-    """Draw a sweep inside the band; beside the entropies of its draws where it isn't theirs and they are known."""
+def _chart(sweep: _Sweep, *, beside: bool = True) -> Chart:
+    """Draw a sweep inside the band.
+
+    With ``beside``, the entropies of its draws stand beside it where it isn't theirs. Draws for other arguments than
+    those asked for have nothing to say.
+    """
     order = sorted(range(len(sweep.d_ks)), key=lambda at: sweep.d_ks[at])
     widths = tuple(sweep.d_ks[at] for at in order)
     yours = Line(
@@ -418,7 +422,7 @@ def _chart(sweep: _Sweep) -> Chart:
         x=tuple(map(float, widths)),
         y=tuple(_short(sweep.numbers[at].value) for at in order),
     )
-    drawn = {} if all(sweep.agreement) else {sweep.d_ks[at]: sweep.nearest(at) for at in order}
+    drawn = {} if all(sweep.agreement) or not beside else {sweep.d_ks[at]: sweep.nearest(at) for at in order}
     known = [(float(d), _short(value)) for d, value in drawn.items() if value is not None]
     if not known:
         return Chart(id="entropy.chart", lines=(yours,), band=band(widths, sweep.n), log_x=True)
