@@ -14,7 +14,7 @@ from grader.core.normality import looks_normal
 from grader.core.observed import Case, Drawn, Inputs, Observed, Seen
 from grader.core.statistics import chi2_interval, chi2_quantile, product_variance_interval
 from grader.core.values import Pairs, kind_name
-from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Params, Status, Table
+from grader.model import Band, Chart, Comparison, Finding, Line, Note, Opaque, Orders, Params, Status, Table
 from grader.model._data import data, replace
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Observation",
     "Observed",
     "Opaque",
+    "Orders",
     "Pairs",
     "Params",
     "ReadsCells",

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from grader.model._data import data
 
-__all__ = ["Key", "Keys", "read_keys"]
+__all__ = ["PARTS", "Key", "Keys", "read_keys"]
+
+PARTS = {"Chart": ("title", "x", "y", "says"), "Orders": ("title", "first", "second", "says")}
+"""Evidence that has an id, and the texts that belong to it: ``<id>.title`` and so on."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -18,12 +21,12 @@ _PART = r"[A-Za-z0-9_.]+"
 
 @data
 class Key:
-    """A key, where it stands, and whether it is a chart's id, whose texts have further parts."""
+    """A key and where it stands; ``parts`` are those of the texts that belong to it, if it is an id in ``PARTS``."""
 
     text: str
     file: Path
     line: int
-    chart: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @data
@@ -62,14 +65,14 @@ def read_keys(files: Iterable[Path], first: Iterable[str]) -> Keys:
                 text = node.value
                 words.add(text)
                 if _KEY.fullmatch(text) and text.partition(".")[0] in heads and text not in names:
-                    keys.append(Key(text=text, file=path, line=node.lineno, chart=id(node) in charts))
+                    keys.append(Key(text=text, file=path, line=node.lineno, parts=charts.get(id(node), ())))
         params.update(_parameters(tree))
     return Keys(keys=tuple(keys), patterns=tuple(patterns), params=frozenset(params), words=frozenset(words))
 
 
-def _special(tree: ast.Module) -> tuple[set[int], set[str], set[int]]:
-    """Return the nodes that are ids of charts, the strings that some dictionary is read by, and nodes to leave out."""
-    charts: set[int] = set()
+def _special(tree: ast.Module) -> tuple[dict[int, tuple[str, ...]], set[str], set[int]]:
+    """Return ids of evidence with their parts, strings that some dictionary is read by, and nodes to leave out."""
+    charts: dict[int, tuple[str, ...]] = {}
     names: set[str] = set()
     skipped: set[int] = set()
     for node in ast.walk(tree):
@@ -81,8 +84,8 @@ def _special(tree: ast.Module) -> tuple[set[int], set[str], set[int]]:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in ("startswith", "endswith", "removeprefix", "removesuffix"):
                 skipped.update(id(part) for part in ast.walk(node) if isinstance(part, ast.Constant))
-            if called == "Chart":
-                charts.update(id(keyword.value) for keyword in node.keywords if keyword.arg == "id")
+            if called in PARTS:
+                charts.update({id(keyword.value): PARTS[called] for keyword in node.keywords if keyword.arg == "id"})
     return charts, names, skipped
 
 

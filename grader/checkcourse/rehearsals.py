@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 
+from grader.checkcourse.keys import PARTS
 from grader.checkcourse.solution import Function
 from grader.core.assignment import Assignment, TaskChecks
 from grader.core.catalogue import Catalogue
 from grader.core.judge import judge
 from grader.core.observed import STAND_IN, Case, Inputs, Observed
-from grader.model import Chart, Finding, Note, Params, Result, Status, Table, TaskResult, Transcript
+from grader.model import Chart, Finding, Note, Orders, Params, Result, Status, Table, TaskResult, Transcript
 from grader.model._data import data, replace
 from grader.pipeline import judge_transcript
 from grader.run.rehearse import rehearse
@@ -57,10 +58,10 @@ class Said:
                 self._add(item.caption, item.params)
                 for key in item.header:
                     self._add(key, ())
-            elif isinstance(item, Chart):
-                for key in ("title", "x", "y", "says"):
+            elif isinstance(item, (Chart, Orders)):
+                for key in PARTS[type(item).__name__]:
                     self._add(f"{item.id}.{key}", item.params)
-                for label in [line.label for line in item.lines] + ([item.band.label] if item.band else []):
+                for label in item.labels if isinstance(item, Chart) else ():
                     self._add(label, item.params)
 
     def _notes(self, notes: Iterable[Note]) -> None:

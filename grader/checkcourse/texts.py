@@ -16,7 +16,6 @@ from grader.course.texts import read_texts
 __all__ = ["prove_texts"]
 
 OF_MISCONCEPTION = ("title", "text", "next", "hint1", "hint2", "hint3")
-OF_CHART = ("title", "x", "y", "says")
 FOLLOWING = ("next", "hint1", "hint2", "hint3")
 """What may stand below the key of a message, and is given the same parameters."""
 
@@ -53,7 +52,7 @@ def _missing(assignment: Assignment, path: Path, keys: Keys, said: Said) -> Iter
             yield Problem(file=path, key=stem, says=f"these texts of it are missing: {', '.join(absent)}.")
     told = {f"misconception.{entry.id}.{part}" for entry in assignment.misconceptions for part in OF_MISCONCEPTION}
     for found in keys.keys:
-        wanted = [f"{found.text}.{part}" for part in OF_CHART] if found.chart else [found.text]
+        wanted = [f"{found.text}.{part}" for part in found.parts] if found.parts else [found.text]
         for key in wanted:
             if key not in texts and key not in told:
                 told.add(key)
@@ -89,8 +88,8 @@ def _said_with(key: str) -> Iterator[str]:
 def _unused(
     assignment: Assignment, own: dict[str, str], engine: dict[str, str], keys: Keys, said: Said
 ) -> tuple[str, ...]:
-    used = {"title", *(key.text for key in keys.keys if not key.chart), *said.given}
-    used |= {f"{key.text}.{part}" for key in keys.keys if key.chart for part in OF_CHART}
+    used = {"title", *(key.text for key in keys.keys if not key.parts), *said.given}
+    used |= {f"{key.text}.{part}" for key in keys.keys for part in key.parts}
     for task in assignment.tasks:
         used.add(f"{task.id}.title")
         used |= {f"{task.id}.{criterion.id}.title" for criterion in task.criteria}

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from grader.core.assignment import Assignment
-from grader.core.changes import Standing, read_standing
+from grader.core.changes import Marks, read_marks
 from grader.errors import UsageError
 from grader.render import clean
 
@@ -16,7 +16,7 @@ MAX_BYTES = 16 << 20
 MAX_SHOWN = 40
 
 
-def read_previous(path: Path, assignment: Assignment) -> Standing:
+def read_previous(path: Path, assignment: Assignment) -> Marks:
     """Read the file at ``path``.
 
     Raises:
@@ -43,7 +43,7 @@ def read_previous(path: Path, assignment: Assignment) -> Standing:
     return before
 
 
-def _read(path: Path, shown: str) -> Standing:
+def _read(path: Path, shown: str) -> Marks:
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -53,7 +53,7 @@ def _read(path: Path, shown: str) -> Standing:
     try:
         if len(content) > MAX_BYTES:
             raise ValueError("size")
-        return read_standing(json.loads(content))
+        return read_marks(json.loads(content))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{shown} isn't a result that can be read.", hint="Give --previous a result.json, as --out writes it."

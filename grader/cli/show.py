@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from grader.core.assignment import Assignment
-from grader.core.changes import Standing, changes_of, standing_of
+from grader.core.changes import Marks, changes_of, marks_of
 from grader.core.redact import redact
 from grader.course import Course
 from grader.errors import OutputError
@@ -38,7 +38,7 @@ class Shown:
     hints: int | None
     open: bool
     fail_under: float | None
-    before: Standing | None = None  # an earlier result, for what changed since
+    before: Marks | None = None  # an earlier result, for what changed since
     brief: bool = False  # print what changed, and no more
 
 
@@ -60,7 +60,7 @@ def show(result: Result, assignment: Assignment, course: Course, shown: Shown, w
     with watch.stage("render"):
         public = redact(result, "learner")
         hints = ALL_HINTS if shown.hints is None else shown.hints
-        changes = None if shown.before is None else changes_of(shown.before, standing_of(public))
+        changes = None if shown.before is None else changes_of(shown.before, marks_of(public))
         view = build(public, assignment, hints=hints, changes=changes)
         page = report(view, course.template_dirs)
         document = "" if shown.out is None and shown.format == "text" else to_json(public, assignment, hints=hints)

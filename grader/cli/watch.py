@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.cli.grade import backend_for, checked_course, progress
 from grader.cli.previous import read_previous
 from grader.cli.show import Shown, course_options, prepare, show
-from grader.core.changes import Standing, standing_of
+from grader.core.changes import Marks, marks_of
 from grader.course import find_course, load_assignment
 from grader.errors import GraderError, IsolationError, UsageError
 from grader.intake import read_submission
@@ -150,7 +150,7 @@ class _Watching:
         self._options = options
         self._course = find_course(checked_course(options.course))
         self._assignment = load_assignment(self._course, options.assignment)
-        self._before: Standing | None = None
+        self._before: Marks | None = None
         if options.previous is not None:
             self._before = read_previous(options.previous, self._assignment)
         prepare(options.out)
@@ -202,7 +202,7 @@ class _Watching:
             print(f"\nWatching {name} with seed {self._seed}: save it and look here. Ctrl-C ends this.", flush=True)
         self._rounds += 1
         if result.status == "graded":
-            self._before = standing_of(result)
+            self._before = marks_of(result)
 
     def close(self) -> None:
         """End what keeps the code apart."""

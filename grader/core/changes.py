@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from grader.model import Result, Status
 from grader.model._data import data
 
-__all__ = ["Changes", "Standing", "changes_of", "read_standing", "standing_of"]
+__all__ = ["Changes", "Marks", "changes_of", "marks_of", "read_marks"]
 
 SCHEMA = "grade.result/1"
 MOST_POINTS = 1_000_000
 
 
 @data
-class Standing:
+class Marks:
     """What a result says of the points, and no more.
 
     Attributes:
@@ -52,9 +52,9 @@ class Changes:
         return self.before == self.now and not self.right and not self.wrong
 
 
-def standing_of(result: Result) -> Standing:
+def marks_of(result: Result) -> Marks:
     """Return where ``result`` stands."""
-    return Standing(
+    return Marks(
         assignment=result.assignment,
         version=result.version,
         graded=result.status == "graded",
@@ -63,7 +63,7 @@ def standing_of(result: Result) -> Standing:
     )
 
 
-def read_standing(document: object) -> Standing:
+def read_marks(document: object) -> Marks:
     """Return where the result in a decoded ``result.json`` stands.
 
     Raises:
@@ -77,7 +77,7 @@ def read_standing(document: object) -> Standing:
     for task in map(_mapping, _list(top.get("tasks"))):
         for criterion in map(_mapping, _list(task.get("criteria"))):
             criteria[f"{_text(task.get('id'))}/{_text(criterion.get('id'))}"] = Status(_text(criterion.get("status")))
-    return Standing(
+    return Marks(
         assignment=_text(about.get("id")),
         version=_text(about.get("version")),
         graded=_text(top.get("status")) == "graded",
@@ -86,7 +86,7 @@ def read_standing(document: object) -> Standing:
     )
 
 
-def changes_of(before: Standing, now: Standing) -> Changes:
+def changes_of(before: Marks, now: Marks) -> Changes:
     """Compare two standings of one assignment. What we could not grade, then or now, has changed nothing."""
     right, wrong = [], []
     for name, status in now.criteria.items():

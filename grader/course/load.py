@@ -12,6 +12,7 @@ from typing import Any
 from grader.core.assignment import Assignment, TaskChecks
 from grader.core.misconceptions import Book, Misconception
 from grader.course.find import Course, engine_reports
+from grader.course.modules import PREFIX, install, package_of
 from grader.course.spec import read_spec
 from grader.course.texts import read_texts
 from grader.errors import CourseError
@@ -106,12 +107,11 @@ def load_module(folder: Path, digest: str, name: str) -> Any:
     Raises:
         CourseError: If the file is missing or fails while it is imported.
     """
-    package_name = f"_course_{digest[:16]}"
+    install()
+    package_name = f"{PREFIX}{digest[:16]}"
     if package_name not in sys.modules:
         init = folder / "__init__.py"
-        spec = importlib.util.spec_from_file_location(
-            package_name, init if init.is_file() else None, submodule_search_locations=[str(folder)]
-        )
+        spec = package_of(package_name, folder)
         if spec is None:
             raise CourseError(str(init), "", "this file is missing; it may be empty but for a docstring.")
         package = importlib.util.module_from_spec(spec)

@@ -18,6 +18,7 @@ __all__ = [
     "Finding",
     "Line",
     "Note",
+    "Orders",
     "Param",
     "Params",
     "Result",
@@ -62,6 +63,7 @@ class Comparison:
         first, worst: Full index of the first wrong entry, and of the largest difference.
         differing, total: Entries of the whole array that are out of tolerance, and all of them.
         weights: The entries lie in 0..1 and read as a heat map.
+        bars: Which way the block's distributions run, if it holds whole ones: they read as bars too.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Comparison:
     differing: int
     total: int
     weights: bool = False
+    bars: Literal["", "rows", "columns"] = ""
 
 
 @data
@@ -89,10 +92,14 @@ class Table:
 
 @data
 class Line:
-    """A series of a chart; ``role`` decides how it is drawn, ``label`` is a key of the catalogue."""
+    """A series of a chart; ``label`` is a key of the catalogue.
+
+    ``role`` decides how it is drawn: ``yours`` and ``expected`` have a marker at each number, a ``reference`` is a law
+    that numbers are held against: a line without markers, whose numbers its label says.
+    """
 
     label: str
-    role: Literal["yours", "expected"]
+    role: Literal["yours", "expected", "reference"]
     x: tuple[float, ...]
     y: tuple[float, ...]
 
@@ -109,17 +116,45 @@ class Band:
 
 @data
 class Chart:
-    """A picture of numbers over numbers; its texts are ``<id>.title``, ``.x``, ``.y`` and ``.says``."""
+    """A picture of numbers over numbers; its texts are ``<id>.title``, ``.x``, ``.y`` and ``.says``.
+
+    ``band`` is the region that most right programs fall into, ``bands`` are further ones where a chart has several.
+    """
 
     id: str
     lines: tuple[Line, ...]
     band: Band | None = None
+    bands: tuple[Band, ...] = ()
     log_x: bool = False
     log_y: bool = False
     params: Params = ()
 
+    @property
+    def all_bands(self) -> tuple[Band, ...]:
+        """All regions, the first one first."""
+        return (self.band, *self.bands) if self.band else self.bands
 
-Evidence = Union[Comparison, Table, Chart]
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Keys of the labels of all lines, then of all regions."""
+        return (*(line.label for line in self.lines), *(band.label for band in self.all_bands))
+
+
+@data
+class Orders:
+    """Two orders of the same things side by side; texts ``<id>.title``, ``.first``, ``.second`` and ``.says``.
+
+    Attributes:
+        first, second: What stands at each place, from the first place on, as numbers from 0.
+    """
+
+    id: str
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    params: Params = ()
+
+
+Evidence = Union[Comparison, Table, Chart, Orders]
 
 
 @data

@@ -7,7 +7,20 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from grader.model import Array, Chart, Comparison, CriterionResult, Evidence, Note, Params, Result, Table, TaskResult
+from grader.model import (
+    Array,
+    Band,
+    Chart,
+    Comparison,
+    CriterionResult,
+    Evidence,
+    Note,
+    Orders,
+    Params,
+    Result,
+    Table,
+    TaskResult,
+)
 from grader.render import clean
 from grader.render.figures import block_of
 from grader.render.task_view import hints_of, knock_on_of, message_of
@@ -146,6 +159,7 @@ def _evidence(item: Evidence, words: Words) -> Json:
                 "differing": item.differing,
                 "total": item.total,
                 "weights": item.weights,
+                "bars": item.bars,
             }
         case Table():
             return {
@@ -156,6 +170,13 @@ def _evidence(item: Evidence, words: Words) -> Json:
             }
         case Chart():
             return _chart(item, words)
+        case Orders():
+            texts: dict[str, Json] = {
+                name: bare(words.rich(f"{item.id}.{name}", item.params)) for name in ("title", "says")
+            }
+            labels: list[Json] = [_label(f"{item.id}.{name}", words, item.params) for name in ("first", "second")]
+            orders: dict[str, Json] = {"labels": labels, "first": list(item.first), "second": list(item.second)}
+            return texts | orders | {"kind": "orders", "id": item.id}
 
 
 def _rows(array: Array) -> list[Json]:
@@ -167,7 +188,6 @@ def _label(key: str, words: Words, params: Params = ()) -> str:
 
 
 def _chart(item: Chart, words: Words) -> Json:
-    band = item.band
     texts: dict[str, Json] = {
         name: bare(words.rich(f"{item.id}.{name}", item.params)) for name in ("title", "x", "y", "says")
     }
@@ -180,12 +200,15 @@ def _chart(item: Chart, words: Words) -> Json:
             {"label": _label(line.label, words, item.params), "role": line.role, "x": list(line.x), "y": list(line.y)}
             for line in item.lines
         ],
-        "band": None
-        if band is None
-        else {
-            "label": _label(band.label, words, item.params),
-            "x": list(band.x),
-            "low": list(band.low),
-            "high": list(band.high),
-        },
+        "band": None if item.band is None else _band(item.band, item, words),
+        "bands": [_band(band, item, words) for band in item.bands],
+    }
+
+
+def _band(band: Band, item: Chart, words: Words) -> Json:
+    return {
+        "label": _label(band.label, words, item.params),
+        "x": list(band.x),
+        "low": list(band.low),
+        "high": list(band.high),
     }

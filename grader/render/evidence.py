@@ -1,83 +1,25 @@
-"""What shows that a finding is so: comparisons, tables and charts, with all their texts resolved."""
+"""What shows that a finding is so: comparisons, tables, charts and orders, with all their texts resolved."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
-from grader.model import Chart, Comparison, Evidence, Param, Table
+from grader.model import Band, Chart, Comparison, Evidence, Line, Param, Table
 from grader.model._data import data
 from grader.render import clean
-from grader.render.figures import Block, block_of, column, heat, short, writer
+from grader.render.comparison import ComparisonView, comparison_view
+from grader.render.figures import column, short
+from grader.render.grids import MOST_COLUMNS, MOST_ROWS, NAME, CellView, Grid, GridRow, cut
+from grader.render.orders import OrdersView, orders_view
 from grader.render.pictures import Picture, draw
 from grader.render.words import Rich, Span, Words, bare
 
-__all__ = ["CellView", "ChartView", "ComparisonView", "EvidenceView", "Grid", "GridRow", "Spot", "evidence_view"]
+__all__ = ["ChartView", "EvidenceView", "evidence_view"]
 
-MOST = 8
-"""Rows and columns of a comparison that are shown; the model promises at most six."""
-
-
-@data
-class CellView:
-    """A cell; ``differs`` makes it bold, ``background`` and ``ink`` a square of a heat map."""
-
-    text: str
-    number: bool = True
-    differs: bool = False
-    background: str = ""
-    ink: str = ""
-
-
-@data
-class GridRow:
-    """A row and its header."""
-
-    label: str
-    cells: tuple[CellView, ...]
-
-
-@data
-class Grid:
-    """A table: ``corner`` heads the column of row headers, and is empty where nothing is to be said there."""
-
-    caption: Rich
-    corner: str
-    columns: tuple[str, ...]
-    rows: tuple[GridRow, ...]
-    heat: bool = False
-
-    @property
-    def wordy(self) -> tuple[bool, ...]:
-        """For each column, whether it holds words, which begin at the left."""
-        return tuple(any(not row.cells[at].number for row in self.rows) for at in range(len(self.columns)))
-
-    @property
-    def label(self) -> str:
-        """The caption as bare text: the name of the region that the table scrolls in."""
-        return bare(self.caption)
-
-
-@data
-class Spot:
-    """One entry that differs."""
-
-    at: str
-    yours: str
-    expected: str
-
-
-@data
-class ComparisonView:
-    """Yours beside expected: one grid for a vector, two for a table, none for a single number."""
-
-    sentence: Rich
-    grids: tuple[Grid, ...]
-    legend: Rich
-    first: Spot | None
-    worst: Spot
-    differing: int
-    total: int
+MOST_LINES, MOST_BANDS, MOST_POINTS = 6, 2, 16
+"""Of a chart; more lines can't be told apart anyway."""
 
 
 @data
@@ -97,134 +39,21 @@ class ChartView:
         return bare(self.says)
 
 
-EvidenceView = ComparisonView | Grid | ChartView
+EvidenceView = ComparisonView | Grid | ChartView | OrdersView
 
 
-def evidence_view(item: Evidence, words: Words) -> EvidenceView:
-    """Resolve one piece of evidence."""
+def evidence_view(item: Evidence, words: Words, *, pictures: bool = True) -> EvidenceView:
+    """Resolve one piece of evidence; ``pictures`` asks for more than the tables of a comparison."""
     if isinstance(item, Comparison):
-        return _comparison(item, words)
+        return comparison_view(item, words, pictures=pictures)
     if isinstance(item, Table):
         return _table(item, words)
-    return _chart(item, words)
-
-
-def _comparison(item: Comparison, words: Words) -> ComparisonView:
-    yours, expected = block_of(item.yours), block_of(item.expected)
-    if [len(row) for row in yours] != [len(row) for row in expected]:
-        yours = expected = ()
-    worst_pair = (item.yours_at_worst, item.expected_at_worst)
-    numbers = [value for block in (yours, expected) for row in block for value in row]
-    # Two numbers that differ get as many digits as it takes to see it; equal ones don't.
-    apart = worst_pair if item.differing else (0.0, 1.0)
-    write = writer([*numbers, *worst_pair], apart, decimals=2 if item.weights else 3)
-    name = clean.html(item.name)
-    worst = Spot(at=_at(item, item.worst), yours=write(worst_pair[0]), expected=write(worst_pair[1]))
-    first = _first(item, yours, expected, write)
-    return ComparisonView(
-        sentence=_sentence(item, worst, first, sum(map(len, yours)), words),
-        grids=_grids(item, name, yours, expected, write, words)[: None if item.differing else 1],
-        legend=_legend(item, words) if yours else (),
-        first=first,
-        worst=worst,
-        differing=item.differing,
-        total=item.total,
-    )
-
-
-def _legend(item: Comparison, words: Words) -> Rich:
-    scale = words.own("page.scale") if item.weights else ()
-    return scale + words.own("page.bold") if item.differing else scale
-
-
-def _sentence(item: Comparison, worst: Spot, first: Spot | None, shown: int, words: Words) -> Rich:
-    params: tuple[tuple[str, Param], ...] = (
-        ("differing", item.differing),
-        ("total", item.total),
-        ("at", worst.at),
-        ("yours", worst.yours),
-        ("expected", worst.expected),
-    )
-    if item.differing == 0:
-        return words.own("page.same", params)
-    sentence = words.own("page.differ" if item.total > 1 else "page.differ_one", params)
-    if first is None or first.at != worst.at:
-        sentence += words.own("page.differ_first", (("at", _at(item, item.first)),)) if item.differing > 1 else ()
-    if 0 < shown < item.total:
-        sentence += words.own("page.part")
-    return sentence
-
-
-def _at(item: Comparison, index: Sequence[int]) -> str:
-    """Name an entry of the whole array: ``weights[0]`` is a block of ``weights``."""
-    lead = len(index) - len(item.corner)
-    base = item.name.rpartition("[")[0] if lead > 0 and item.name.endswith("]") else item.name
-    return clean.html(f"{base}[{', '.join(map(str, index))}]" if index else base)
-
-
-def _first(item: Comparison, yours: Block, expected: Block, write: Callable[[float], str]) -> Spot | None:
-    """The first wrong entry, if it lies in the block that is shown."""
-    lead = len(item.first) - len(item.corner)
-    if not yours or lead < 0 or item.first[:lead] != item.worst[:lead]:
-        return None
-    inner = [at - corner for at, corner in zip(item.first[lead:], item.corner, strict=True)]
-    row, column = inner if len(inner) == 2 else (0, inner[0] if inner else -1)
-    if not (0 <= row < len(yours) and 0 <= column < len(yours[row])):
-        return None
-    return Spot(at=_at(item, item.first), yours=write(yours[row][column]), expected=write(expected[row][column]))
-
-
-def _grids(
-    item: Comparison, name: str, yours: Block, expected: Block, write: Callable[[float], str], words: Words
-) -> tuple[Grid, ...]:
-    if not yours:
-        return ()
-    yours, expected = (tuple(row[:MOST] for row in block[:MOST]) for block in (yours, expected))
-    corner = item.corner or (0,)
-    names: tuple[tuple[str, Param], ...] = (("name", name),)
-    marked = tuple(
-        tuple(write(one) != write(other) for one, other in zip(mine, right, strict=True))
-        for mine, right in zip(yours, expected, strict=True)
-    )
-
-    def cells(row: Sequence[float], marks: Sequence[bool]) -> tuple[CellView, ...]:
-        made = []
-        for value, mark in zip(row, marks, strict=True):
-            background, ink = heat(value) if item.weights and math.isfinite(value) else ("", "")
-            made.append(CellView(text=write(value), differs=mark, background=background, ink=ink))
-        return tuple(made)
-
-    plain = tuple((False,) * len(row) for row in yours)
-    if len(item.corner) < 2:
-        columns = tuple(str(corner[0] + at) for at in range(len(yours[0])))
-        rows = (
-            GridRow(label=words.plain("page.yours"), cells=cells(yours[0], marked[0])),
-            GridRow(label=words.plain("page.expected"), cells=cells(expected[0], plain[0])),
-        )
-        caption = words.own("page.compared", names)
-        return (Grid(caption=caption, corner=words.plain("page.index"), columns=columns, rows=rows, heat=item.weights),)
-    columns = tuple(words.plain("page.column", (("index", corner[1] + at),)) for at in range(len(yours[0])))
-    return tuple(
-        Grid(
-            caption=words.own(key, names),
-            corner="",
-            columns=columns,
-            rows=tuple(
-                GridRow(label=words.plain("page.row", (("index", corner[0] + at),)), cells=cells(row, marks[at]))
-                for at, row in enumerate(block)
-            ),
-            heat=item.weights,
-        )
-        for key, block, marks in (
-            ("page.weights_yours", yours, marked),
-            ("page.weights_expected", expected, plain),
-        )
-    )
+    return _chart(item, words) if isinstance(item, Chart) else orders_view(item, words)
 
 
 def _table(item: Table, words: Words) -> Grid:
-    header = [bare(words.rich(key)) or clean.html(key) for key in item.header]
-    filled = [row for row in item.rows if row]
+    header = [cut(bare(words.rich(key)) or clean.html(key)) for key in item.header[:MOST_COLUMNS]]
+    filled = [row for row in item.rows[:MOST_ROWS] if row]
     texts = [_column([row[at] if at < len(row) else "" for row in filled]) for at in range(len(header))]
     rows = tuple(
         GridRow(
@@ -248,32 +77,25 @@ def _column(values: Sequence[Param]) -> list[str]:
     floats = [value for value in values if isinstance(value, float)]
     if len(floats) == len(values):
         return column(floats)
-    return [f"{value:.6g}" if isinstance(value, float) else clean.html(str(value)).strip() for value in values]
+    return [f"{value:.6g}" if isinstance(value, float) else cut(clean.html(str(value)).strip()) for value in values]
 
 
 def _chart(item: Chart, words: Words) -> ChartView:
-    labels = [bare(words.rich(line.label, item.params)) or clean.html(line.label) for line in item.lines]
-    band = item.band
-    band_label = (bare(words.rich(band.label, item.params)) or clean.html(band.label)) if band else ""
-    title = bare(words.rich(f"{item.id}.title", item.params)) or clean.html(item.id)
+    item = _capped(item)
+    labels = [_label(line, item, words) for line in item.lines]
+    band_labels = [_label(band, item, words) for band in item.all_bands]
+    title = cut(bare(words.rich(f"{item.id}.title", item.params)) or clean.html(item.id), NAME)
     x = bare(words.rich(f"{item.id}.x", item.params))
-    columns = list(labels)
-    series = [dict(zip(line.x, line.y, strict=False)) for line in item.lines]
-    if band:
-        named = Span(text=band_label)
-        columns += [bare(words.around(key, "label", [named])) for key in ("page.low", "page.high")]
-        series += [dict(zip(band.x, ends, strict=False)) for ends in (band.low, band.high)]
-    written = [dict(zip(values, column(list(values.values())), strict=True)) for values in series]
+    measured = [(line, label) for line, label in zip(item.lines, labels, strict=True) if line.role != "reference"]
+    series = [(label, _written(line.x, line.y)) for line, label in measured]
+    series += [(label, _ranges(band, words)) for band, label in zip(item.all_bands, band_labels, strict=True)]
     numbers = Grid(
         caption=words.around("page.chart_table", "title", [Span(text=title)]),
         corner=x,
-        columns=tuple(columns),
+        columns=tuple(label for label, _ in series),
         rows=tuple(
-            GridRow(
-                label=short(at),
-                cells=tuple(CellView(text=texts.get(at, "")) for texts in written),
-            )
-            for at in sorted({at for line in item.lines for at in line.x if math.isfinite(at)})
+            GridRow(label=short(at), cells=tuple(CellView(text=texts.get(at, "")) for _, texts in series))
+            for at in sorted({at for line, _ in measured for at in line.x if math.isfinite(at)})
         ),
     )
     return ChartView(
@@ -281,6 +103,30 @@ def _chart(item: Chart, words: Words) -> ChartView:
         x=x,
         y=bare(words.rich(f"{item.id}.y", item.params)),
         says=words.rich(f"{item.id}.says", item.params),
-        picture=draw(item, labels, band_label),
+        picture=draw(item, labels, band_labels),
         numbers=numbers,
     )
+
+
+def _label(item: Line | Band, chart: Chart, words: Words) -> str:
+    return cut(bare(words.rich(item.label, chart.params)) or clean.html(item.label))
+
+
+def _capped(item: Chart) -> Chart:
+    lines = tuple(replace(line, x=line.x[:MOST_POINTS], y=line.y[:MOST_POINTS]) for line in item.lines[:MOST_LINES])
+    bands = tuple(
+        replace(band, x=band.x[:MOST_POINTS], low=band.low[:MOST_POINTS], high=band.high[:MOST_POINTS])
+        for band in item.all_bands[:MOST_BANDS]
+    )
+    return replace(item, lines=lines, band=None, bands=bands)
+
+
+def _written(xs: Sequence[float], values: Sequence[float]) -> dict[float, str]:
+    return dict(zip(xs, column(list(values)), strict=False))
+
+
+def _ranges(band: Band, words: Words) -> dict[float, str]:
+    """Return the ends of a region at each place."""
+    ends = zip(band.x, band.low, band.high, strict=False)
+    text = words.plain("page.range")  # cut into words once: what is filled in are numbers
+    return {at: text.replace("{low}", short(low)).replace("{high}", short(high)) for at, low, high in ends}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from grader.model import Array
 
-__all__ = ["Block", "block_of", "column", "heat", "points", "short", "writer"]
+__all__ = ["Block", "block_of", "column", "diverging", "heat", "points", "short", "signed", "writer"]
 
 Block = tuple[tuple[float, ...], ...]
 """Rows of numbers; a vector is one row."""
@@ -22,6 +23,15 @@ _VIRIDIS = (
     (68, 1, 84), (72, 40, 120), (62, 73, 137), (49, 104, 142), (38, 130, 142),
     (31, 158, 137), (53, 183, 121), (109, 205, 89), (180, 222, 44), (253, 231, 37),
 )  # fmt: skip
+
+_PURPLE_TO_ORANGE = (
+    (45, 0, 75), (84, 39, 136), (128, 115, 172), (178, 171, 210), (216, 218, 235), (247, 247, 247),
+    (254, 224, 182), (253, 184, 99), (224, 130, 20), (179, 88, 6), (127, 59, 8),
+)  # fmt: skip
+"""ColorBrewer's PuOr, which readers who don't tell red from green can read too."""
+
+SHADES = 200
+"""Steps of a map: more can't be told apart, and colours that were mixed once are kept."""
 
 
 def points(cents: int) -> str:
@@ -74,7 +84,7 @@ def column(values: Sequence[float]) -> list[str]:
     sizes = [abs(value) for value in values if value]
     if any(not text.lstrip("-").replace(".", "").isdigit() for text in texts) or not sizes:
         return texts
-    if max(sizes) > 1000 * min(sizes):
+    if max(sizes) > 20 * min(sizes):
         return texts
     decimals = max(len(text.partition(".")[2]) for text in texts)
     return [f"{value:.{decimals}f}" for value in values]
@@ -86,9 +96,30 @@ def _unsigned_zero(text: str) -> str:
 
 def heat(value: float) -> tuple[str, str]:
     """Return background and ink for a weight in 0..1; the ink's contrast is at least 4.5 everywhere."""
-    at = min(max(value, 0.0), 1.0) * (len(_VIRIDIS) - 1)
-    step = min(int(at), len(_VIRIDIS) - 2)
-    mixed = [round(a + (b - a) * (at - step)) for a, b in zip(_VIRIDIS[step], _VIRIDIS[step + 1], strict=True)]
+    return _colours(_VIRIDIS, value)
+
+
+def diverging(value: float, most: float) -> tuple[str, str]:
+    """Return background and ink for a difference in -most..most: purple below 0, nearly white at 0, orange above."""
+    return _colours(_PURPLE_TO_ORANGE, 0.5 + 0.5 * value / most if most else 0.5)
+
+
+def signed(value: float, write: Callable[[float], str]) -> str:
+    """Write a difference with its sign; what is written as 0 has none."""
+    text = write(abs(value))
+    return text if not text.strip("0.") else ("−" if value < 0 else "+") + text
+
+
+def _colours(anchors: tuple[tuple[int, int, int], ...], share: float) -> tuple[str, str]:
+    """Mix the colour that stands at ``share``, in 0..1, of the way along ``anchors``, and choose black or white ink."""
+    return _mixed(anchors, round(min(max(share, 0.0), 1.0) * SHADES))
+
+
+@lru_cache(maxsize=1024)
+def _mixed(anchors: tuple[tuple[int, int, int], ...], shade: int) -> tuple[str, str]:
+    at = shade / SHADES * (len(anchors) - 1)
+    step = min(int(at), len(anchors) - 2)
+    mixed = [round(a + (b - a) * (at - step)) for a, b in zip(anchors[step], anchors[step + 1], strict=True)]
     ink = "#ffffff" if 1.05 / (_luminance(mixed) + 0.05) >= (_luminance(mixed) + 0.05) / 0.05 else "#000000"
     return "#" + "".join(f"{part:02x}" for part in mixed), ink
 

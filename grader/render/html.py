@@ -121,4 +121,5 @@ def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
     )
     environment.tests["grid"] = lambda item: hasattr(item, "rows")
     environment.tests["chart"] = lambda item: hasattr(item, "picture")
+    environment.tests["orders"] = lambda item: hasattr(item, "tracks")
     return environment

@@ -17,6 +17,12 @@ LINE_HEIGHT = 16.0
 CHARACTER = 7.2
 """About the width of a character at the size of the chart's text."""
 
+_ABOVE = {"reference": 0, "expected": 1, "yours": 2}
+"""The order of drawing: where lines coincide, yours is seen."""
+
+HALF_WIDTH = 8.0
+"""Of a region at a single place."""
+
 MAX_DECADE = 308
 """The largest power of ten that is a double."""
 
@@ -63,7 +69,7 @@ class Picture:
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     lines: tuple[LabelledLine, ...]
-    band: BandShape | None
+    bands: tuple[BandShape, ...]
 
 
 class _Axis:
@@ -107,24 +113,26 @@ class _Axis:
         return [number for number in numbers if self.shows(number) and self.low <= self._scaled(number) <= self.high]
 
 
-def draw(chart: Chart, labels: Sequence[str], band_label: str = "") -> Picture | None:
+def draw(chart: Chart, labels: Sequence[str], band_labels: Sequence[str] = ()) -> Picture | None:
     """Lay ``chart`` out; None when none of its numbers can be shown."""
-    band = chart.band
-    x = _Axis([*(v for line in chart.lines for v in line.x), *(band.x if band else ())], log=chart.log_x)
-    y_values = [v for line in chart.lines for v in line.y]
-    y = _Axis([*y_values, *(band.low + band.high if band else ())], log=chart.log_y)
+    bands = chart.all_bands
+    x_values = [value for line in chart.lines for value in line.x]
+    x = _Axis([*x_values, *(value for band in bands for value in band.x)], log=chart.log_x)
+    y_values = [value for line in chart.lines for value in line.y]
+    y = _Axis([*y_values, *(value for band in bands for value in band.low + band.high)], log=chart.log_y)
     if x.empty or y.empty:
         return None
     y_numbers = y.ticks()
     left = 14 + CHARACTER * max((len(short(number)) for number in y_numbers), default=1)
-    longest = max((len(label) for label in (*labels, band_label)), default=0)
+    longest = max((len(label) for label in (*labels, *band_labels)), default=0)
     x.start, x.stop = left, WIDTH - min(16 + CHARACTER * longest, WIDTH * 0.4)
     y.start, y.stop = HEIGHT - BOTTOM, TOP
 
     drawn = [_line(line.x, line.y, x, y) for line in chart.lines]
-    shape = _band(band, x, y) if band else None
+    shapes = [_band(band, x, y) for band in bands]
     wanted = [markers[-1][1] if markers else y.stop for _, markers in drawn]
-    places = _spread([*wanted, *([shape[1]] if shape else [])], y.stop, y.start)
+    places = _spread([*wanted, *(at for shape, at in shapes if shape)], y.stop, y.start)
+    beside = iter(places[len(drawn) :])
     return Picture(
         width=WIDTH,
         height=HEIGHT,
@@ -136,10 +144,22 @@ def draw(chart: Chart, labels: Sequence[str], band_label: str = "") -> Picture |
         x_ticks=_thinned([Tick(at=x.at(number), text=short(number)) for number in _x_numbers(chart, x)]),
         y_ticks=tuple(Tick(at=y.at(number), text=short(number)) for number in y_numbers),
         lines=tuple(
-            LabelledLine(role=line.role, label=label, pieces=pieces, markers=markers, label_y=place)
-            for line, label, (pieces, markers), place in zip(chart.lines, labels, drawn, places, strict=False)
+            LabelledLine(
+                role=line.role,
+                label=label,
+                pieces=pieces,
+                markers=() if line.role == "reference" else markers,
+                label_y=place,
+            )
+            for line, label, (pieces, markers), place in sorted(
+                zip(chart.lines, labels, drawn, places, strict=False), key=lambda item: _ABOVE[item[0].role]
+            )
         ),
-        band=BandShape(label=band_label, points=shape[0], label_y=places[-1]) if shape else None,
+        bands=tuple(
+            BandShape(label=label, points=shape, label_y=next(beside))
+            for label, (shape, _) in zip(band_labels, shapes, strict=False)
+            if shape
+        ),
     )
 
 
@@ -172,14 +192,18 @@ def _line(
     return paths, tuple(point for piece in pieces for point in piece)
 
 
-def _band(band: Band, x: _Axis, y: _Axis) -> tuple[str, float] | None:
+def _band(band: Band, x: _Axis, y: _Axis) -> tuple[str, float]:
+    """Return the outline of a region, "" if nothing of it can be shown, and where its label belongs."""
     kept = [
         (x.at(at), y.at(low), y.at(high))
         for at, low, high in zip(band.x, band.low, band.high, strict=False)
         if x.shows(at) and y.shows(low) and y.shows(high)
     ]
-    if len(kept) < 2:
-        return None
+    if not kept:
+        return "", 0.0
+    if len(kept) == 1:
+        ((at, low, high),) = kept
+        kept = [(at - HALF_WIDTH, low, high), (at + HALF_WIDTH, low, high)]
     outline = [(at, high) for at, _, high in kept] + [(at, low) for at, low, _ in reversed(kept)]
     return _path(outline), (kept[-1][1] + kept[-1][2]) / 2
 

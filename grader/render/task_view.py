@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from grader.core.sentence import SENTENCE
-from grader.model import CriterionResult, Finding, Note, Params, Status, Table, Task, TaskResult
+from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, Task, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import EvidenceView, evidence_view
@@ -276,6 +276,7 @@ def _findings(
     said: list[Rich] = [lead]
     hinted: list[tuple[HintView, ...]] = []
     snippets: set[str] = set()
+    drawn: list[Evidence] = list(task.evidence)
     for number, criterion in enumerate(wrong):
         finding = criterion.finding
         message, shown = message_of(finding, words), hints_of(finding, words, hints)
@@ -285,7 +286,10 @@ def _findings(
             title=() if leads else inline(words.titled(f"{task.id}.{criterion.id}.title", criterion.id)),
             message=() if message in said else message,
             cause=() if cause in said else cause,
-            evidence=tuple(evidence_view(item, words) for item in finding.evidence),
+            # The first is drawn, what else is wrong is told by its numbers.
+            evidence=tuple(
+                evidence_view(item, words, pictures=number == 0) for item in finding.evidence if item not in drawn
+            ),
             hints=() if shown in hinted else shown,
             hint_levels=len(hints_of(finding, words, HINT_LEVELS)),
             snippet="" if finding.snippet in snippets else clean.html(finding.snippet).strip("\n"),
@@ -293,6 +297,7 @@ def _findings(
         said += [message, cause]
         hinted.append(shown)
         snippets.add(finding.snippet)
+        drawn += finding.evidence
         if view.message or view.cause or view.evidence or view.hints or view.snippet or leads:
             made.append(view)
     return tuple(made)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from grader.model import Status
 from grader.render import clean
-from grader.render.evidence import ComparisonView
+from grader.render.comparison import ComparisonView
 from grader.render.task_view import ICONS, FindingView, TaskView
 from grader.render.view import ReportView
 from grader.render.words import Rich, bare

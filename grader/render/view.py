@@ -9,8 +9,8 @@ from grader.core.changes import Changes
 from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
-from grader.render.evidence import CellView, Grid, GridRow
 from grader.render.figures import points
+from grader.render.grids import CellView, Grid, GridRow
 from grader.render.since import SinceView, since_view
 from grader.render.task_view import (
     CriterionView,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from grader.core.catalogue import Catalogue
 from grader.model import Params
@@ -73,11 +74,11 @@ class Words:
 
     def rich(self, key: str, params: Params = ()) -> Rich:
         """Return the text of ``key``; nothing if the catalogue doesn't have it."""
-        return _paragraphs(spans_of(self._texts.get(key, ""), params))
+        return _filled(self._texts.get(key, ""), params)
 
     def own(self, key: str, params: Params = ()) -> Rich:
         """As ``rich`` for a text of ours. Raises KeyError when it is missing."""
-        return _paragraphs(spans_of(self._texts[key], params))
+        return _filled(self._texts[key], params)
 
     def plain(self, key: str, params: Params = ()) -> str:
         """Return a text of ours as one line without marks. Raises KeyError when it is missing."""
@@ -91,6 +92,20 @@ class Words:
     def titled(self, key: str, fallback: str) -> Rich:
         """Return the text of ``key``, or ``fallback`` as code."""
         return self.rich(key) or (Paragraph(spans=(Span(text=clean.html(fallback), code=True),)),)
+
+
+def _filled(template: str, params: Params) -> Rich:
+    """Most texts have nothing to fill in, or an index, and are the same in every report."""
+    if "{" not in template:
+        return _remembered(template, ())
+    if all(type(value) is int for _, value in params):
+        return _remembered(template, params)
+    return _paragraphs(spans_of(template, params))
+
+
+@lru_cache(maxsize=2048)
+def _remembered(template: str, params: Params) -> Rich:
+    return _paragraphs(spans_of(template, params))
 
 
 def spans_of(template: str, params: Params = ()) -> tuple[Span, ...]:

@@ -29,6 +29,7 @@ from grader.api import (
 )
 
 from . import oracle
+from .cost import cost, law
 from .made import Made, changed, distinct, named, qkv, single, trouble, unit, wrong
 from .misconceptions import BOOK
 from .reading import read_pair
@@ -98,9 +99,13 @@ class Attention:
             (shapes,) = named([shapes], BOOK.explain("attention/shapes", whole))
         if weights.status is Status.FAILED and shapes.status is not Status.FAILED:
             (weights,) = named([weights], _explain_weights(pairs))
-            measured = _measured_scale(pairs)
-            if measured is not None:
-                weights = replace(weights, notes=(*weights.notes, measured))
+            scales = _measured_scales(pairs)
+            if scales:
+                # What isn't a distribution has other costs than those of its scale.
+                followed = law(scales) if rows.status is Status.PASSED else None
+                shown = None if followed is None else cost(*followed)
+                evidence = weights.evidence if shown is None else (*weights.evidence, shown)
+                weights = replace(weights, notes=(*weights.notes, _told(scales)), evidence=evidence)
         if out.status is Status.FAILED and not out.text.startswith("attention.degenerate"):
             (out,) = named([out], _explain_out(pairs))
         yield from (shapes, rows, weights, out, self._kept(seen["batch"]))
@@ -356,7 +361,7 @@ def _explain_out(pairs: list[Pair]) -> str:
     return BOOK.explain("attention/out", observed)
 
 
-def _measured_scale(pairs: list[Pair]) -> Note | None:
+def _measured_scales(pairs: list[Pair]) -> list[tuple[int, float]]:
     """Measure by what the scores are multiplied before the softmax: log weights are a straight line over the scores.
 
     Within a row, log w_ij - log w_ik = scale * (s_ij - s_ik). The slope is fitted for each input; it is told only if
@@ -374,11 +379,13 @@ def _measured_scale(pairs: list[Pair]) -> Note | None:
         y = (logs - logs.mean(-1, keepdims=True)).ravel()
         slope = float(x @ y / (x @ x))
         if float(np.abs(y - slope * x).max()) > 1e-4 * (1 + float(np.abs(y).max())):
-            return None
+            return []
         scales.append((Q.shape[-1], slope))
     # A scale that is right is no news: the mistake lies elsewhere.
-    if all(abs(slope - d**-0.5) < 1e-4 for d, slope in scales):
-        return None
+    return [] if all(abs(slope - d**-0.5) < 1e-4 for d, slope in scales) else scales
+
+
+def _told(scales: list[tuple[int, float]]) -> Note:
     d, slope = scales[0]
     same = len({round(value, 4) for _, value in scales}) == 1
     params: Params = (("scale", f"{slope:.3f}"), ("expected", f"{d**-0.5:.3f}"))

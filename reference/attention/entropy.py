@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,6 @@ from grader.api import (
     Params,
     Seen,
     Status,
-    Table,
     kind_name,
 )
 
@@ -34,7 +34,7 @@ from .misconceptions import BOOK
 from .rates import ENTROPY_CALLS, ENTROPY_SLACK, POPULATION
 from .reading import Read, decimals_of, read_entropies
 
-__all__ = ["BAND", "Entropy"]
+__all__ = ["BAND", "Entropy", "band"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -59,6 +59,9 @@ BAND = Band(
 )
 """Where the entropy of one query against eight keys falls for 90 of 100 honest draws: 400,000 draws of the exact law
 (given q, the scores are independent N(0, |q|^2), and |q|^2 is chi-square with d_k degrees of freedom)."""
+
+BAND_DRAWS = 4000
+"""Draws a width for the band of other arguments than the lesson's: its ends are within 0.05 of the true ones."""
 
 PARTLY_RIGHT = frozenset(
     ["entropy_normalised", "entropy_big_epsilon", "entropy_rounded", "keys_miscounted", "made_to_fall"]
@@ -158,7 +161,7 @@ class Entropy:
             params=params,
             calls=(sweep.seen.id,),
             misconceptions=(misconception,) if misconception else (),
-            evidence=(_table(sweep), _chart(sweep)),
+            evidence=(_chart(sweep),),
             snippet=call_snippet("entropy_sweep", sweep.seen),
         )
 
@@ -186,6 +189,7 @@ class Entropy:
                     params=params,
                     calls=(sweep.seen.id,),
                     misconceptions=tuple(re.findall(r"misconception\.(\w+)\.text", text)),
+                    evidence=(_chart(sweep, beside=sweep.known),) if sweep.complete else (),
                     snippet=call_snippet("entropy_sweep", sweep.seen),
                 )
         return Finding(criterion=criterion, status=Status.PASSED)
@@ -389,19 +393,44 @@ def _counts(sweep: _Sweep) -> Params:
     return (("expected", len(sweep.d_ks)), ("got", len(sweep.numbers)), ("widths", ", ".join(map(str, sweep.d_ks))))
 
 
-def _table(sweep: _Sweep) -> Table:
-    rows = []
-    for at, (d, read) in enumerate(zip(sweep.d_ks, sweep.numbers, strict=True)):
-        expected = sweep.nearest(at)
-        rows.append((d, f"{read.value:.4f}", "" if expected is None else f"{expected:.4f}"))
-    return Table(
-        caption="entropy.table",
-        header=("entropy.table.d", "entropy.table.yours", "entropy.table.draws"),
-        rows=tuple(rows),
+@lru_cache(maxsize=32)
+def band(d_ks: tuple[int, ...], n: int) -> Band:
+    """Return where the entropy of one query against ``n`` keys falls for 90 of 100 honest draws, at each width."""
+    if (d_ks, n) == (WIDTHS, 8):
+        return BAND
+    rng = np.random.default_rng(n)
+    ends = []
+    for d in d_ks:
+        size = np.sqrt(rng.chisquare(d, (BAND_DRAWS, 1)))
+        entropies = oracle.entropy(size * rng.standard_normal((BAND_DRAWS, n)))
+        ends.append(np.round(np.quantile(entropies, (0.05, 0.95)), 3))
+    low, high = (tuple(map(float, side)) for side in zip(*ends, strict=True))
+    return Band(label="entropy.chart.band", x=tuple(map(float, d_ks)), low=low, high=high)
+
+
+def _chart(sweep: _Sweep, *, beside: bool = True) -> Chart:
+    """Draw a sweep inside the band.
+
+    With ``beside``, the entropies of its draws stand beside it where it isn't theirs. Draws for other arguments than
+    those asked for have nothing to say.
+    """
+    order = sorted(range(len(sweep.d_ks)), key=lambda at: sweep.d_ks[at])
+    widths = tuple(sweep.d_ks[at] for at in order)
+    yours = Line(
+        label="entropy.chart.yours",
+        role="yours",
+        x=tuple(map(float, widths)),
+        y=tuple(_short(sweep.numbers[at].value) for at in order),
     )
+    drawn = {} if all(sweep.agreement) or not beside else {sweep.d_ks[at]: sweep.nearest(at) for at in order}
+    known = [(float(d), _short(value)) for d, value in drawn.items() if value is not None]
+    if not known:
+        return Chart(id="entropy.chart", lines=(yours,), band=band(widths, sweep.n), log_x=True)
+    x, y = zip(*known, strict=True)
+    expected = Line(label="entropy.chart.draws", role="expected", x=x, y=y)
+    return Chart(id="entropy.compared", lines=(yours, expected), band=band(widths, sweep.n), log_x=True)
 
 
-def _chart(sweep: _Sweep) -> Chart:
-    x = tuple(float(d) for d in sweep.d_ks)
-    yours = Line(label="entropy.chart.yours", role="yours", x=x, y=tuple(read.value for read in sweep.numbers))
-    return Chart(id="entropy.chart", lines=(yours,), band=BAND, log_x=True)
+def _short(value: float) -> float:
+    """Round what is only looked at, so that a result stays small."""
+    return round(value, 4)

@@ -17,10 +17,10 @@ from grader.api import (
     Note,
     Observation,
     Observed,
+    Orders,
     Params,
     Seen,
     Status,
-    Table,
     kind_name,
 )
 
@@ -166,7 +166,7 @@ class Ranking:
             misconceptions=("index_list",) if index_list else (),
             params=(("got", _text(answer.first_order)),),
             calls=(answer.seen.id,),
-            evidence=(_table(answer),),
+            evidence=_beside_draws(answer),
             snippet=call_snippet("compare_rankings", answer.seen),
         )
 
@@ -188,7 +188,7 @@ class Ranking:
             misconceptions=(misconception,) if misconception else (),
             params=(("first", _text(wrong.first_order)), ("second", _text(wrong.second_order))),
             calls=(wrong.seen.id,),
-            evidence=(_table(wrong),),
+            evidence=(_two_orders(wrong),),
             snippet=call_snippet("compare_rankings", wrong.seen),
         )
 
@@ -356,9 +356,30 @@ def _text(order: Order) -> str:
     return " ".join(map(str, order.tolist()))
 
 
-def _table(answer: _Answer) -> Table:
-    rows = (("without scale", _text(answer.first_order)), ("with scale", _text(answer.second_order)))
-    return Table(caption="ranking.table", header=("ranking.table.which", "ranking.table.order"), rows=rows)
+def _two_orders(answer: _Answer) -> Orders:
+    """Show both orders side by side."""
+    first, second = _places(answer.first_order), _places(answer.second_order)
+    return Orders(id="ranking.orders", first=first, second=second, params=_agreement(first, second))
+
+
+def _beside_draws(answer: _Answer) -> tuple[Orders, ...]:
+    """Show the first order beside that of the query and keys that were drawn, if it is clear which were meant."""
+    meant = explain.only_pair(explain.recorded(answer.seen), answer.d, answer.n)
+    if meant is None or answer.first is None:
+        return ()
+    q, keys = meant
+    first, second = _places(answer.first), _places(np.argsort(keys @ q))
+    return (Orders(id="ranking.drawn", first=first, second=second, params=_agreement(first, second)),)
+
+
+def _places(order: Order) -> tuple[int, ...]:
+    return tuple(int(position) for position in order)
+
+
+def _agreement(first: tuple[int, ...], second: tuple[int, ...]) -> Params:
+    same = [one == other for one, other in zip(first, second, strict=True)]
+    parts = next((at for at, equal in enumerate(same, start=1) if not equal), 0)
+    return (("equal", sum(same)), ("n", len(same)), ("place", parts))
 
 
 def _explain(answers: list[_Answer]) -> str:

@@ -31,6 +31,9 @@ __all__ = ["Softmax"]
 PARTLY_RIGHT = frozenset(["epsilon_in_total", "rounded_shares"])
 """Mistakes that leave the structure right and add a visible bias: half of the points."""
 
+WHOLE = 6
+"""Rows and columns of a table that a comparison still shows as a whole."""
+
 
 class Softmax:
     """20 points: values 10, the axis argument 4, large scores 4, care with the input 2."""
@@ -123,7 +126,8 @@ class Softmax:
             if verdict is None:
                 return trouble(full, seen[name]) or Finding(criterion=full, status=Status.FAILED)
             if not verdict.passed:
-                return wrong(full, seen[name], verdict, _snippet(*cases[name]), text=f"softmax.{criterion}.wrong")
+                shown = _as_bars(verdict, *cases[name])
+                return wrong(full, seen[name], shown, _snippet(*cases[name]), text=f"softmax.{criterion}.wrong")
             notes += verdict.notes
         return Finding(criterion=full, status=Status.PASSED, notes=distinct(notes))
 
@@ -192,6 +196,15 @@ class Softmax:
             calls=(call,),
             snippet=_snippet(*cases["care/whole" if call == whole.id else "care/kept"]),
         )
+
+
+def _as_bars(verdict: Verdict, made: Made, kwargs: dict[str, int]) -> Verdict:
+    """Let a comparison be drawn as bars, if the block that is shown holds whole distributions."""
+    shape = made.arrays[0].shape
+    from_the_end = len(shape) - kwargs.get("axis", -1) % len(shape)
+    if verdict.comparison is None or from_the_end > 2 or max(shape[-2:]) > WHOLE:
+        return verdict
+    return replace(verdict, comparison=replace(verdict.comparison, bars="rows" if from_the_end == 1 else "columns"))
 
 
 def _partly(finding: Finding) -> Finding:

@@ -5,12 +5,13 @@ Where no draws are known, statistics over several seeds decide, at a stated rate
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.api import (
+    Band,
     Case,
     CellSeen,
     Chart,
@@ -23,7 +24,6 @@ from grader.api import (
     Params,
     Seen,
     Status,
-    Table,
     kind_name,
     product_variance_interval,
     replace,
@@ -36,7 +36,7 @@ from .misconceptions import BOOK
 from .rates import INTERVAL, VARIANCE_CALLS
 from .reading import Read, decimals_of, read_numbers, read_pair
 
-__all__ = ["Variance"]
+__all__ = ["Variance", "reach"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Variance:
         every = [*exact, *(_Measured.of(call) for call in calls[len(self.EXACT_CASES) :])]
         more = [_Measured.of(call) for call in seen.all_of("seed/") if call.returned and not _pair_problem(call)]
         measured = self._measured(exact, every, more)
-        evidence = (_variance_table(every), _variance_chart(every))
+        evidence = (_chart(every),)
         notes = self._notes(exact, seen)
         values = [self._value(which, exact, every, more, evidence) for which in ("raw", "scaled")]
         if measured.status is Status.PASSED and any(finding.status is Status.FAILED for finding in values):
@@ -175,7 +175,7 @@ class Variance:
         exact: list[_Measured],
         every: list[_Measured],
         more: list[_Measured],
-        evidence: tuple[Table | Chart, ...],
+        evidence: tuple[Chart, ...],
     ) -> Finding:
         criterion = f"variance/{which}"
         explained = all(m.explained(which) for m in exact)
@@ -363,39 +363,52 @@ def _pair_problem(seen: Seen) -> tuple[str, Params] | None:
     return None
 
 
-def _with(finding: Finding, evidence: tuple[Table | Chart, ...], notes: tuple[Note, ...]) -> Finding:
+def _with(finding: Finding, evidence: tuple[Chart, ...], notes: tuple[Note, ...]) -> Finding:
     return replace(finding, evidence=evidence, notes=(*finding.notes, *notes))
 
 
-def _variance_table(every: list[_Measured]) -> Table:
-    rows = []
-    for m in every:
-        low, high = product_variance_interval(0.05, m.n, m.d)
-        rows.append(
-            (
-                m.d,
-                m.n,
-                f"{m.raw:.4g}",
-                f"{low * m.d:.4g} to {high * m.d:.4g}",
-                f"{m.scaled:.4g}",
-                f"{low:.3f} to {high:.3f}",
-            )
-        )
-    header = tuple(f"variance.table.{name}" for name in ("d", "n", "raw", "raw_range", "scaled", "scaled_range"))
-    return Table(caption="variance.table", header=header, rows=tuple(rows))
+def _chart(measured: list[_Measured]) -> Chart:
+    """Draw the measurements beside what theory says, with the regions where 19 of 20 honest ones lie.
 
-
-def _variance_chart(every: list[_Measured]) -> Chart:
+    The regions belong to the samples that each measurement was asked for. The laws are drawn over the widths that were
+    asked; over the lesson's too if that is a single one, since a line needs two ends.
+    """
+    every = sorted(measured, key=lambda m: m.d)
     x = tuple(float(m.d) for m in every)
+    ends = [product_variance_interval(0.05, m.n, m.d) for m in every]
+    wide = reach(x)
     lines = (
-        Line(label="variance.chart.raw", role="yours", x=x, y=tuple(m.raw for m in every)),
-        Line(label="variance.chart.scaled", role="yours", x=x, y=tuple(m.scaled for m in every)),
-        Line(label="variance.chart.theory", role="expected", x=x, y=x),
-        Line(label="variance.chart.one", role="expected", x=x, y=tuple(1.0 for _ in x)),
+        Line(label="variance.chart.raw", role="yours", x=x, y=_short(m.raw for m in every)),
+        Line(label="variance.chart.scaled", role="yours", x=x, y=_short(m.scaled for m in every)),
+        Line(label="variance.chart.theory", role="reference", x=wide, y=wide),
+        Line(label="variance.chart.one", role="reference", x=wide, y=(1.0, 1.0)),
+    )
+    raw = Band(
+        label="variance.chart.raw_band",
+        x=x,
+        low=_short(low * d for d, (low, _) in zip(x, ends, strict=True)),
+        high=_short(high * d for d, (_, high) in zip(x, ends, strict=True)),
+    )
+    scaled = Band(
+        label="variance.chart.scaled_band",
+        x=x,
+        low=_short(low for low, _ in ends),
+        high=_short(high for _, high in ends),
     )
     last = every[-1]
     params = (("d", last.d), ("raw", f"{last.raw:.4g}"), ("scaled", f"{last.scaled:.4g}"))
-    return Chart(id="variance.chart", lines=lines, log_x=True, log_y=True, params=params)
+    return Chart(id="variance.chart", lines=lines, band=raw, bands=(scaled,), log_x=True, log_y=True, params=params)
+
+
+def reach(widths: Sequence[float]) -> tuple[float, float]:
+    """Return from where to where a law is drawn for ascending widths."""
+    first, last = widths[0], widths[-1]
+    return (first, last) if first < last else (min(first, 4.0), max(last, 256.0))
+
+
+def _short(values: Iterable[float]) -> tuple[float, ...]:
+    """Round what is only looked at, so that a result stays small."""
+    return tuple(float(f"{value:.4g}") for value in values)
 
 
 def _explain(exact: list[_Measured]) -> str:

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from grader.cli import main
+from grader.render.html import report
+from grader.render.view import build
+from tests.render.course import REPORTS, assignment
+from tests.render.samples import pictures
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +49,23 @@ return worst;
 """
 
 
+SHAPES = (
+    CONTRAST.partition("const worst")[0]
+    + """
+const worst = [];
+for (const e of document.querySelectorAll('svg text, .series, .mark, .bar, .track')) {
+  const style = getComputedStyle(e), text = e.tagName === 'text';
+  const ink = !text && style.stroke !== 'none' ? style.stroke : style.fill;
+  const a = lum(rgb(ink)), b = lum(back(e.closest('svg')));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < (text ? 4.5 : 3)) worst.push([e.tagName, e.className.baseVal, ratio]);
+}
+return [worst, document.querySelectorAll('.series, .bar, .track').length];
+"""
+)
+"""As ``CONTRAST``, for what is drawn: 4.5 for its texts, 3 for its shapes (WCAG 1.4.11)."""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium."""
@@ -64,7 +85,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, str]:
-    """Addresses of real reports: full marks, a mistake, the untouched handout."""
+    """Addresses of real reports: full marks, a mistake, the untouched handout; and one with each kind of picture."""
     made = {}
     for name, path in (
         ("right", root / "examples" / "right.py"),
@@ -74,10 +95,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, str
         out = tmp_path_factory.mktemp(name)
         assert main([str(path), "--seed", "2340", "--out", str(out)]) == 0
         made[name] = (out / "report.html").as_uri()
-    return made
+    page = tmp_path_factory.mktemp("pictures") / "report.html"
+    page.write_text(report(build(pictures(), assignment()), [REPORTS]), encoding="utf-8")
+    return {**made, "pictures": page.as_uri()}
 
 
-NAMES = ("right", "mistake", "untouched")
+NAMES = ("right", "mistake", "untouched", "pictures")
 
 
 def opened(browser: Any, address: str, *, width: int = 900, scheme: str = "light") -> None:
@@ -119,6 +142,28 @@ def test_text_stands_out_from_its_ground(browser: Any, pages: dict[str, str], na
     opened(browser, pages[name], scheme=scheme)
 
     assert browser.execute_script(CONTRAST) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_drawn_stands_out_from_its_ground(browser: Any, pages: dict[str, str], scheme: str) -> None:
+    """Lines, markers and bars have a contrast of at least 3 to 1, their texts 4.5 to 1, in both colour schemes."""
+    opened(browser, pages["pictures"], scheme=scheme)
+
+    worst, shapes = browser.execute_script(SHAPES)
+
+    assert worst == []
+    assert shapes > 10
+
+
+def test_bars_and_orders_need_no_scrolling_at_320_pixels(browser: Any, pages: dict[str, str]) -> None:
+    """Small pictures fit a narrow screen as they are."""
+    opened(browser, pages["pictures"], width=320)
+    script = "return [...document.querySelectorAll('svg.small')].map(e => e.getBoundingClientRect().right)"
+
+    ends = browser.execute_script(script)
+
+    assert len(ends) >= 3
+    assert max(ends) <= 320
 
 
 def test_every_fold_opens_with_the_keyboard(browser: Any, pages: dict[str, str]) -> None:

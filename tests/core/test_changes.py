@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from grader.core.changes import Standing, changes_of, read_standing
+from grader.core.changes import Marks, changes_of, read_marks
 from grader.model import Status
 
 P, T, F, B, M, N = (
@@ -17,9 +17,9 @@ P, T, F, B, M, N = (
 )  # fmt: skip
 
 
-def standing(cents: int, criteria: Mapping[str, Status]) -> Standing:
+def standing(cents: int, criteria: Mapping[str, Status]) -> Marks:
     """Make a standing of one assignment."""
-    return Standing(assignment="small", version="1", graded=True, cents=cents, criteria=criteria)
+    return Marks(assignment="small", version="1", graded=True, cents=cents, criteria=criteria)
 
 
 TURNS: list[tuple[Status, Status, str]] = [
@@ -74,7 +74,7 @@ def document(**changes: object) -> dict[str, Any]:
 
 def test_reading() -> None:
     """What matters of a document is read, whatever else it holds."""
-    assert read_standing(document(more=[1])) == standing(250, {"a/x": P, "a/y": F})
+    assert read_marks(document(more=[1])) == standing(250, {"a/x": P, "a/y": F})
 
 
 BROKEN: dict[str, object] = {
@@ -95,4 +95,4 @@ BROKEN: dict[str, object] = {
 def test_what_is_no_result(title: str) -> None:
     """Anything else is refused, and never with another error."""
     with pytest.raises(ValueError, match=r".+"):
-        read_standing(BROKEN[title])
+        read_marks(BROKEN[title])

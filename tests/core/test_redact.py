@@ -10,7 +10,7 @@ import pytest
 from grader.core.judge import Judgement, TaskJudgement
 from grader.core.redact import redact
 from grader.core.score import conclude
-from grader.model import Array, Chart, Comparison, Finding, Line, Note, Result, Status, Table
+from grader.model import Array, Chart, Comparison, Finding, Line, Note, Orders, Result, Status, Table
 from tests.core.tiny import TASKS, course, transcript_of
 
 PLANTED = "PLANTED"
@@ -27,6 +27,7 @@ EVIDENCE = (
     ),
     Table(caption=PLANTED, header=(PLANTED,), rows=((PLANTED, NUMBER),), params=(("p", PLANTED),)),
     Chart(id=PLANTED, lines=(Line(label=PLANTED, role="yours", x=(NUMBER,), y=(NUMBER,)),), params=(("p", NUMBER),)),
+    Orders(id=PLANTED, first=(0, 1), second=(1, 0), params=(("p", PLANTED),)),
 )  # fmt: skip
 
 

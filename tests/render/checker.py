@@ -28,6 +28,7 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self._open: list[str] = []
         self._svg: dict[str, bool] = {}
+        self._figure: dict[str, bool] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at a tag and its attributes."""
@@ -46,8 +47,10 @@ class Page(HTMLParser):
             self._svg = {"title": False, "desc": False}
             if given.get("role") != "img" or not given.get("aria-labelledby"):
                 self.wrong.append("svg without role or label")
-        if "svg" in self._open and tag in self._svg:
-            self._svg[tag] = True
+        if tag == "figure":
+            self._figure = {"figcaption": False}
+        if tag == "desc" or (tag == "title" and "svg" in self._open):
+            self._svg[tag] = False
         if "id" in given:
             self.ids.append(given["id"])
         self.references += given.get("aria-labelledby", "").split()
@@ -69,9 +72,15 @@ class Page(HTMLParser):
             self.wrong.append(f"</{tag}> closes something else")
         if tag == "svg" and not all(self._svg.values()):
             self.wrong.append("svg without title and desc")
+        if tag == "figure" and not all(self._figure.values()):
+            self.wrong.append("figure without a caption")
 
     def handle_data(self, data: str) -> None:
         """Keep what people read."""
+        if data.strip() and "svg" in self._open and self._open[-1] in self._svg:
+            self._svg[self._open[-1]] = True
+        if data.strip() and "figcaption" in self._open:
+            self._figure["figcaption"] = True
         if not {"style", "script", "title"} & set(self._open[-1:]):
             self.words.append(data)
 

@@ -16,6 +16,7 @@ from grader.model import (
     Finding,
     Line,
     Note,
+    Orders,
     Param,
     Params,
     Result,
@@ -96,6 +97,26 @@ LARGEST = Chart(
     log_y=True,
     params=(("low", 0.52), ("high", 0.94)),
 )
+SHARES = Comparison(
+    name="softmax(x)",
+    yours=block([[0.04, 0.01, 0.12], [0.96, 0.99, 0.88]]),
+    expected=block([[0.09, 0.8, 0.11], [0.03, 0.96, 0.01]]),
+    corner=(0, 0),
+    first=(0, 0),
+    worst=(1, 0),
+    yours_at_worst=0.96,
+    expected_at_worst=0.03,
+    differing=6,
+    total=6,
+    weights=True,
+    bars="rows",
+)
+LAW = replace(
+    LARGEST,
+    lines=(*LARGEST.lines, Line(label="largest.law", role="reference", x=(4, 256), y=(1, 1))),
+    bands=(Band(label="largest.equal", x=(4, 256), low=(0.1, 0.1), high=(0.15, 0.15)),),
+)
+PLACES = Orders(id="places", first=(4, 6, 5, 0, 3), second=(4, 5, 6, 0, 3), params=(("equal", 3), ("n", 5)))
 SNIPPET = """import numpy as np
 from submission import scaled_dot_product_attention   # in a notebook, leave this line out
 Q, K, V = np.random.default_rng(2340).standard_normal((3, 2, 3, 12))
@@ -252,6 +273,20 @@ def failing(hostile: str = HOSTILE) -> Result:
     )
 
 
+def pictures() -> Result:
+    """One of each picture."""
+    shown = {"softmax": ("rows", SHARES), "attention": ("weights", WEIGHTS, LAW), "ranking": ("draws", PLACES)}
+    tasks = []
+    for task in TASKS:
+        criterion, *evidence = shown.get(task.id, ("",))
+        found = finding(f"{task.id}/{criterion}", Status.FAILED, evidence=tuple(evidence))
+        if evidence:
+            tasks.append(task_result(task, {str(criterion): found}, status=Status.FAILED))
+        else:
+            tasks.append(task_result(task))
+    return result_of(tuple(tasks))
+
+
 def not_graded() -> Result:
     """A check of ours failed in one task."""
     softmax, *others = TASKS
@@ -263,5 +298,6 @@ SAMPLES = {
     "full": full_marks,
     "one": one_mistake,
     "failing": failing,
+    "pictures": pictures,
     "not_graded": not_graded,
 }

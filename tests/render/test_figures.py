@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grader.core.values import DTYPES, to_value
 from grader.model import Array
-from grader.render.figures import block_of, column, heat, points, writer
+from grader.render.figures import block_of, column, diverging, heat, points, signed, writer
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,27 @@ def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.125, "+0.12"), (-0.32, "−0.32"), (0.0, "0.00"), (-0.001, "0.00"), (-0.0, "0.00")],
+)
+def test_a_difference_has_its_sign_beside_the_colour(value: float, text: str) -> None:
+    """Plus and minus are written, and what is written as 0 has neither."""
+    assert signed(value, lambda size: f"{size:.2f}") == text
+
+
+@given(st.floats(-1, 1), st.floats(0, 1))
+def test_a_difference_can_be_read(value: float, most: float) -> None:
+    """The ink on every colour has a contrast of at least 4.5; both signs are as far from 0, in other colours."""
+    back, ink = diverging(value, most)
+    light, dark = sorted((luminance(back), luminance(ink)), reverse=True)
+
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    assert diverging(0, 1)[0] == "#f7f7f7"
+    assert diverging(1, 1)[0] == "#7f3b08"
+    assert diverging(-1, 1)[0] == "#2d004b"
 
 
 @given(st.floats(0, 1))

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import nh3
 import pytest
 
 from grader.errors import CourseError
-from grader.model import Result
+from grader.model import Band, Result, Status, Table
 from grader.render.html import fragment, report
 from grader.render.view import ReportView, build
 from tests.render.checker import FRAGMENT_TAGS, read
-from tests.render.course import REPORTS, assignment
-from tests.render.samples import HOSTILE, SAMPLES, failing, one_mistake
+from tests.render.course import REPORTS, TASKS, assignment
+from tests.render.samples import (
+    HOSTILE,
+    LARGEST,
+    PLACES,
+    SAMPLES,
+    SHARES,
+    WEIGHTS,
+    block,
+    failing,
+    finding,
+    one_mistake,
+    pictures,
+    result_of,
+    task_result,
+)
 
 Golden = Callable[[str, str], None]
 NAMES = sorted(SAMPLES)
@@ -120,6 +135,74 @@ def test_colour_never_stands_alone() -> None:
     assert len(statuses) == text.count('class="status"')
     assert {icon for icon, _ in statuses} == set("✓✗◐○‖")
     assert re.search(r'style="background-color:[^"]+"></td>', text) is None
+
+
+def test_every_picture_has_its_words() -> None:
+    """A figure has a caption and a table of its numbers, an image a name and what it shows (WCAG 1.1.1)."""
+    text = report(view_of(pictures()), [REPORTS])
+    figures = re.findall(r"<figure>.*?</figure>(?:\s*<div class=\"pair\">\s*<div[^>]*>\s*<table)?", text, re.DOTALL)
+
+    assert len(figures) == 3
+    assert read(text).wrong == []
+    for figure in figures:
+        assert "<table" in figure
+        assert len(re.findall(r'<svg [^>]*role="img" aria-labelledby="', figure)) == figure.count("<svg") > 0
+        assert all(re.findall(r"<title[^>]*>([^<]*)</title>", figure))
+        assert all(re.findall(r"<desc[^>]*>([^<]*)</desc>", figure))
+        assert re.search(r"<figcaption>\s*[A-Z][^<]+\.\s*</figcaption>", figure)
+
+
+def test_the_fragment_tells_what_pictures_show() -> None:
+    """Where no picture survives, its sentence and its numbers do."""
+    text = fragment(view_of(pictures()), [REPORTS])
+
+    assert "svg" not in text
+    assert "Yours climbs from 0.52" in text
+    assert "All lines should run level; 3 of 5 do." in text
+    assert "≠ differs" in text
+    assert "+0.35" in text
+    assert "−0.15" in text
+
+
+def test_a_picture_is_shown_once() -> None:
+    """Two criteria that rest on the same evidence show it once, and only the first draws more than its tables."""
+    shown = (WEIGHTS, LARGEST)
+    found = {
+        name: finding(f"attention/{name}", Status.FAILED, text=text, evidence=shown)
+        for name, text in (("weights", "variance.theory"), ("out", "attention.out.differs"))
+    }
+    other = {"out": finding("attention/out", Status.FAILED, evidence=(WEIGHTS,))}
+    first = finding("attention/weights", Status.FAILED, evidence=(LARGEST,))
+    both = report(view_of(result_of((task_result(TASKS[1], found, status=Status.FAILED),))), [REPORTS])
+    apart = report(
+        view_of(result_of((task_result(TASKS[1], {"weights": first, **other}, status=Status.FAILED),))), [REPORTS]
+    )
+
+    assert both.count("<svg") == both.count("yours minus expected</caption>") == 1
+    assert apart.count("<svg") == 1
+    assert "yours minus expected" not in apart
+
+
+def test_a_page_stays_small_whatever_is_handed_over() -> None:
+    """Every number of rows, columns, points, places and letters is capped."""
+    many, name = tuple(map(float, range(5_000))), "<&>" * 2_000
+    line = replace(LARGEST.lines[0], x=many, y=many)
+    region = Band(label=name, x=many, low=many, high=many)
+    evidence = (
+        replace(SHARES, name=name, yours=block([many[:64]] * 64), expected=block([many[:64]] * 64)),
+        Table(caption="variance.calls", header=(name,) * 500, rows=((name,) * 500,) * 500),
+        replace(LARGEST, lines=(line,) * 100, band=region, bands=(region,) * 100),
+        replace(PLACES, first=tuple(range(5_000)), second=tuple(range(5_000))),
+    )
+    tasks = []
+    for number, task in enumerate(TASKS):
+        shown = (evidence[number % 4], evidence[(number + 1) % 4])
+        found = {one.id: finding(f"{task.id}/{one.id}", Status.FAILED, evidence=shown) for one in task.criteria}
+        tasks.append(task_result(task, found, status=Status.FAILED))
+    view = view_of(result_of(tuple(tasks)))
+
+    assert len(report(view, [REPORTS]).encode()) < MOST_BYTES
+    assert len(fragment(view, [REPORTS]).encode()) < MOST_BYTES
 
 
 def test_a_template_of_the_course_wins(tmp_path: Path) -> None:

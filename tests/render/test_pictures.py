@@ -10,16 +10,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader.model import Chart, Line
+from grader.model import Band, Chart, Line
 from grader.render.pictures import HEIGHT, LINE_HEIGHT, WIDTH, draw
-from tests.render.samples import LARGEST
+from tests.render.samples import LARGEST, LAW
 
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 
 
 def test_logarithmic_axes() -> None:
     """Equal factors take equal room, and the measured numbers are the ticks."""
-    picture = draw(LARGEST, ["yours", "scaled"], "band")
+    picture = draw(LARGEST, ["yours", "scaled"], ["band"])
     assert picture is not None
     at = [tick.at for tick in picture.x_ticks]
 
@@ -30,10 +30,9 @@ def test_logarithmic_axes() -> None:
 
 def test_labels_do_not_touch() -> None:
     """Labels stand beside their lines and keep a line's height apart."""
-    picture = draw(LARGEST, ["yours", "scaled"], "band")
+    picture = draw(LARGEST, ["yours", "scaled"], ["band"])
     assert picture is not None
-    assert picture.band is not None
-    places = sorted([picture.band.label_y, *(line.label_y for line in picture.lines)])
+    places = sorted([*(band.label_y for band in picture.bands), *(line.label_y for line in picture.lines)])
 
     assert all(below - above >= LINE_HEIGHT for above, below in itertools.pairwise(places))
 
@@ -46,6 +45,31 @@ def test_what_an_axis_cannot_show_is_left_out() -> None:
 
     assert len(picture.lines[0].pieces) == 2
     assert len(picture.lines[0].markers) == 4
+
+
+def test_a_law_lies_below_what_was_measured() -> None:
+    """Where lines coincide yours is seen: it is drawn last, and a law has no markers of its own."""
+    picture = draw(LAW, ["yours", "scaled", "law"], ["band", "equal"])
+    assert picture is not None
+
+    assert [line.role for line in picture.lines] == ["reference", "expected", "yours"]
+    assert [line.label for line in picture.lines] == ["law", "scaled", "yours"]
+    assert [len(line.markers) for line in picture.lines] == [0, 4, 4]
+    assert [band.label for band in picture.bands] == ["band", "equal"]
+
+
+def test_a_region_at_one_place_can_be_seen() -> None:
+    """Where a single width was asked for, the band is a bar and yours a marker on it."""
+    line = Line(label="y", role="yours", x=(1024,), y=(1000,))
+    band = Band(label="b", x=(1024,), low=(900,), high=(1100,))
+    picture = draw(Chart(id="c", lines=(line,), band=band, log_x=True, log_y=True), ["y"], ["b"])
+    assert picture is not None
+    corners = [tuple(map(float, point.split(","))) for point in picture.bands[0].points.split()]
+    ((at, height),) = picture.lines[0].markers
+
+    assert min(x for x, _ in corners) < at < max(x for x, _ in corners)
+    assert min(y for _, y in corners) < height < max(y for _, y in corners)
+    assert picture.lines[0].pieces == ()
 
 
 def test_nothing_to_draw() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.core.changes import changes_of, read_standing, standing_of
+from grader.core.changes import changes_of, marks_of, read_marks
 from grader.model import Result
 from grader.render.document import to_json
 from grader.render.html import fragment, inline, report
@@ -29,7 +29,7 @@ FACES: dict[str, Callable[[ReportView], str]] = {
 
 def since(before: Result, now: Result) -> ReportView:
     """Build the view of ``now`` with what changed."""
-    return build(now, assignment(), changes=changes_of(standing_of(before), standing_of(now)))
+    return build(now, assignment(), changes=changes_of(marks_of(before), marks_of(now)))
 
 
 def flat(text: str) -> str:
@@ -77,7 +77,7 @@ def test_a_document_stands_where_its_result_does(name: str) -> None:
     """What is read from a result.json is what the result itself says."""
     result = SAMPLES[name]()
 
-    assert read_standing(json.loads(to_json(result, assignment()))) == standing_of(result)
+    assert read_marks(json.loads(to_json(result, assignment()))) == marks_of(result)
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from grader.model import Result, Status
-from grader.render.evidence import ChartView, ComparisonView
+from grader.render.comparison import ComparisonView
+from grader.render.evidence import ChartView
 from grader.render.view import build
 from grader.render.words import bare
 from tests.render.course import TASKS, assignment

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from grader.run.backend import Backend, Closing, Launch
+from grader.run.backend import Backend, Closing, Launch, Usage
 from grader.run.bubblewrap import wrapped
 from grader.run.forked import LandlockBackend, NamespacesBackend
 from grader.run.inside import landlock
@@ -16,6 +16,14 @@ from grader.run.library import policy
 from grader.run.process import ProcessBackend, ProcessWorker, command
 
 __all__ = ["CONFINING", "ISOLATED", "OFFERED", "opened"]
+
+
+class _Wrapped(ProcessWorker):
+    """A worker whose process is bubblewrap's: what that one uses says nothing of the worker."""
+
+    def usage(self) -> Usage | None:
+        """Return nothing, as where the system doesn't tell."""
+        return None
 
 
 class BubblewrapBackend(Closing):
@@ -27,7 +35,7 @@ class BubblewrapBackend(Closing):
         """Start a worker whose scratch alone can be written to."""
         python = os.path.realpath(sys.executable)
         root = wrapped(python, "/inside", scratch=str(launch.folder))
-        worker = ProcessWorker(launch, start=[*root, *command("worker", python=python, inside="/inside")])
+        worker = _Wrapped(launch, start=[*root, *command("worker", python=python, inside="/inside")])
         worker.send(encode_policy(policy(strict=True)))
         return worker
 

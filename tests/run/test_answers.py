@@ -83,13 +83,13 @@ def test_a_strike_is_the_functions_own() -> None:
 
 def test_the_deadline_ends_everything() -> None:
     """When a submission's time is up, what is left isn't run, and says so."""
-    limits = Limits(call_seconds=30, asleep_seconds=30, submission_seconds=0.7)
+    limits = Limits(call_seconds=30, asleep_seconds=30, submission_seconds=2.5)  # its start counts too
     with arena(bad("while True: pass"), limits=limits) as made:
         began = time.monotonic()
         late = made.ask("bad")
         after = made.ask("fine")
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert (late.kind, after.kind) == ("timed_out", "not_run")
     assert late.failure is not None
     assert after.failure is not None

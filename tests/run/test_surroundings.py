@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -192,8 +193,8 @@ class NoBackend(Closing):
         """Fail, or start something else."""
         if self._behaviour == "fails":
             raise IsolationError("No process.")
-        # The replayer reads a request and ends, which is no hello.
-        return ProcessWorker(launch, "replayer")
+        # It ends without a hello.
+        return ProcessWorker(launch, start=[sys.executable, "-c", ""])
 
 
 @pytest.mark.parametrize("behaviour", ["fails", "ends"])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from grader.core.redact import redact
 from grader.model import CriterionResult, Result, Status, TaskResult
 from grader.model._data import data
-from grader.render.evidence import ComparisonView, evidence_view
+from grader.render.comparison import ComparisonView
+from grader.render.evidence import evidence_view
 from grader.render.figures import points
 from grader.render.task_view import CriterionView, TaskView, cause_of, hints_of, message_of, next_of
 from grader.render.view import ReportView, build
