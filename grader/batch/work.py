@@ -260,7 +260,7 @@ class _Worker:
         from grader.render.html import fragment, report
         from grader.render.view import build
 
-        view = build(public, self._assignment, hints=self._setup.hints)
+        view = build(public, self._assignment, hints=self._setup.hints, counts=True)
         return {
             "report.html": report(view, self._course.template_dirs),
             "fragment.html": fragment(view, self._course.template_dirs),

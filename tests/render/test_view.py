@@ -22,6 +22,7 @@ def test_full_marks() -> None:
     assert view.heading == "100 of 100 points"
     assert bare(view.works) == "Everything is right: full marks."
     assert "another seed" in bare(view.after)
+    assert build(full_marks(), assignment(), counts=True).after == ()
     assert view.next == ()
     assert (view.open, len(view.correct), view.focus) == ((), 5, "")
 
