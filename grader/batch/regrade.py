@@ -8,6 +8,7 @@ from grader.batch.decisions import decisions_of
 from grader.batch.engines import open_engine
 from grader.batch.entries import title_of
 from grader.batch.messages import Ready, Row
+from grader.batch.outputs import write_class_page
 from grader.batch.run import Run
 from grader.batch.start import judge_setup, setup_of
 from grader.errors import UsageError
@@ -54,6 +55,7 @@ def judge_again(
         yield ready
         if whole and ready.digest != facts.digest:
             journal.unfinished = "judging it again with the changed course"
+            write_class_page(journal)  # whatever ends this process, the page says that grades are mixed
         for row in run.judge(entries, rows):
             yield _change(called[row.number], rows.get(row.number), row)
     if whole:

@@ -67,7 +67,7 @@ def _run(words: list[str]) -> int:
         print(f"grade: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("\ngrade: interrupted; no report was written.", file=sys.stderr)
+        print(f"\ngrade: interrupted{'' if name else '; no report was written'}.", file=sys.stderr)
         return 130
     except MemoryError:
         print("grade: the machine ran out of memory; close other programs and try again.", file=sys.stderr)

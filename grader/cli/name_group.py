@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.batch.regrade import judge_again
 from grader.batch.start import rows_of
 from grader.cli.options import Parser, user_name
-from grader.cli.regrade_run import settle
+from grader.cli.regrade_run import kept_anyway, settle
 from grader.errors import UsageError
 from grader.store.journal import Journal
 
@@ -47,4 +47,5 @@ def run(words: Sequence[str]) -> int:
         if not entries:
             raise UsageError(f"There is no group '{options.group}' in this run.", hint="index.html shows the groups.")
         journal.name_failure(options.group, sentence, user_name())
-        return settle(journal, judge_again(journal, entries, rows, course=journal.facts.course, jobs=1))
+        with kept_anyway(options.run):
+            return settle(journal, judge_again(journal, entries, rows, course=journal.facts.course, jobs=1))

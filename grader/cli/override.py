@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.batch.regrade import entry_called, judge_again
 from grader.batch.start import rows_of
 from grader.cli.options import Parser, user_name
-from grader.cli.regrade_run import settle
+from grader.cli.regrade_run import kept_anyway, settle
 from grader.errors import UsageError
 from grader.store.journal import Journal
 from grader.store.overrides import MAX_TEXT, NAME, OverrideLine, add_override
@@ -62,7 +62,8 @@ def run(words: Sequence[str]) -> int:
             by=options.by or user_name(),
         )
         add_override(journal.out, line)
-        return settle(journal, judge_again(journal, [entry], rows, course=journal.facts.course, jobs=1))
+        with kept_anyway(options.run):
+            return settle(journal, judge_again(journal, [entry], rows, course=journal.facts.course, jobs=1))
 
 
 def _cents(text: str) -> int:

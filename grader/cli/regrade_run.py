@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from grader.batch.decisions import idle_overrides
 from grader.batch.entries import title_of
@@ -16,11 +18,11 @@ from grader.batch.outputs import write_outputs
 from grader.batch.regrade import Change, entry_called, judge_again, run_again
 from grader.batch.start import rows_of
 from grader.cli.batch_output import shown
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 from grader.render.figures import points
 from grader.store.journal import Journal
 
-__all__ = ["changes_said", "regrade_run", "settle", "warn_of_overrides"]
+__all__ = ["changes_said", "kept_anyway", "regrade_run", "settle", "warn_of_overrides"]
 
 
 def regrade_run(options: argparse.Namespace) -> int:
@@ -48,6 +50,16 @@ def regrade_run(options: argparse.Namespace) -> int:
                 raise UsageError("Nothing of this run was graded.", hint="Go on with it by grade batch ... --resume.")
             again = judge_again(journal, chosen, rows, course=course, jobs=jobs)
         return settle(journal, again, json_format=options.format == "json")
+
+
+@contextlib.contextmanager
+def kept_anyway(run: Path) -> Iterator[None]:
+    """Say of a decision that can't be taken over now that it is kept."""
+    try:
+        yield
+    except GraderError as error:
+        error.hint = f"{error.hint} What you decided is kept: grade regrade {run} takes it over.".strip()
+        raise
 
 
 def settle(journal: Journal, again: Iterable[Ready | Change], *, json_format: bool = False) -> int:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.batch.regrade import Change, judge_again
+from grader.batch.start import rows_of
+from grader.store.journal import Journal
 from tests.batch.course import write_course
 from tests.batch.test_resume import everything
 from tests.cli.shell import grade, one_sentence
@@ -261,3 +264,27 @@ def test_an_appeal_of_a_file_that_never_ran(tmp_path: Path) -> None:
     done = grade("appeal", f"say/word {one['seed']} {one['sha256'][:8]}", "--run", tmp_path / "run")
     assert "The same file: b.py" in done.stdout.splitlines()
     assert "note: Python can't read your file: line 1 has a syntax error" in done.stdout
+
+
+def test_a_decision_is_kept_where_it_can_t_be_taken_over(root: Path) -> None:
+    """With a changed course one submission isn't judged alone; the decision waits for the regrade, and that is said."""
+    # The run's own course is the one that this copy was made of.
+    assert grade("regrade", root / "run", "--course", root / "course").returncode == 0
+    change_checks(root, '"look", "print"', '"look", "other", "print"')
+    words = ("override", root / "run", "b.py", "say/word", "7.5", "--reason", "Heard it.")
+    one_sentence(grade(*words), 3, "isn't the one", "What you decided is kept")
+    assert "b.py: 0 -> 7.5" in grade("regrade", root / "run").stdout
+
+
+def test_the_page_says_that_grades_are_mixed(root: Path) -> None:
+    """Whatever ends a regrade with a changed course half-way: the page has said so before the first grade changed."""
+    change_checks(root, '"look", "print"', '"look", "other", "print"')
+    page = root / "run" / "index.html"
+    with Journal(root / "run", new=False) as journal:
+        again = judge_again(journal, journal.entries(), rows_of(journal), course=str(root / "course"), jobs=1)
+        while not isinstance(next(again), Change):
+            pass
+        again.close()
+        assert "grades are mixed" in page.read_text("utf-8")
+    assert grade("regrade", root / "run", "--course", root / "course").returncode == 0
+    assert "grades are mixed" not in page.read_text("utf-8")
