@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
 from grader.batch.executor import LocalExecutor
@@ -21,11 +21,19 @@ CONNECT_SECONDS = 10.0
 
 @data
 class Engine:
-    """An executor, how many can work at a time, and whether they see this machine's files."""
+    """Where work is done.
+
+    Attributes:
+        executor: Takes the work.
+        workers: How many can work at a time.
+        here: They see this machine's files.
+        alive: Says whether there is anybody who works.
+    """
 
     executor: Executor
     workers: int
     here: bool
+    alive: Callable[[], bool] = lambda: True
 
 
 @contextlib.contextmanager
@@ -64,7 +72,10 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
         ) from error
     with client:
         # One submission at a time for each worker, however many threads it has.
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        def count() -> int:
+            return len(client.scheduler_info(n_workers=-1)["workers"])
+
+        workers = count()
         if not workers:
             raise EnvironmentFault(
                 f"The Dask scheduler at '{scheduler}' has no workers.",
@@ -73,6 +84,6 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
         # The same work twice is two pieces of work: what has come back isn't taken from a memory of answers.
         executor = client.get_executor(pure=False)  # type: ignore[no-untyped-call]  # see above
         try:
-            yield Engine(executor=executor, workers=workers, here=False)
+            yield Engine(executor=executor, workers=workers, here=False, alive=lambda: count() > 0)
         finally:
             executor.shutdown(wait=False)

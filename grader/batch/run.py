@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import queue
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 
 from grader.batch.decisions import Decisions
@@ -25,6 +25,8 @@ MAX_LOST = 3
 """Workers that end before they are ready, one after the other: then it isn't a submission's doing."""
 
 POLL_SECONDS = 1.0
+MAX_ALONE = 60
+"""Looks, one after the other, at a cluster without workers: they may be starting again."""
 
 
 class Run:
@@ -37,6 +39,7 @@ class Run:
         most: How many pieces of work are handed to the executor at a time.
         decisions: What instructors decided.
         share: Run what is the same once.
+        alive: Says whether there is anybody who works: a cluster may lose all that it had.
     """
 
     def __init__(
@@ -48,8 +51,10 @@ class Run:
         most: int,
         decisions: Decisions | None = None,
         share: bool = True,
+        alive: Callable[[], bool] = lambda: True,
     ) -> None:
         self._journal, self._executor, self._setup, self._share = journal, executor, setup, share
+        self._alive = alive
         self._most, self._decisions = most, decisions or Decisions(overrides={}, sentences={})
         self._done: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
         self._having: dict[Future[bytes], Entry] = {}
@@ -116,7 +121,7 @@ class Run:
             yield self._ended(dataclasses.replace(row, same_as=before.same_as if before else None))
 
     def _work(self, *, again: bool = False) -> Iterator[Row]:
-        setup = encode(self._setup)
+        setup, alone = encode(self._setup), 0
         while self._waiting or self._having:
             while self._waiting and len(self._having) < self._most:
                 entry = self._waiting.popleft()
@@ -131,7 +136,13 @@ class Run:
             try:
                 future = self._done.get(timeout=POLL_SECONDS)
             except queue.Empty:
+                alone = 0 if self._alive() else alone + 1
+                if alone > MAX_ALONE:
+                    raise EnvironmentFault(
+                        "All workers of the cluster have gone.", hint="Start some, and go on with --resume."
+                    ) from None
                 continue
+            alone = 0
             entry = self._having.pop(future)
             yield from self._heard(entry, future, again=again)
 

@@ -216,6 +216,7 @@ def _graded(
                 most=2 * engine.workers,
                 decisions=decisions,
                 share=not options.no_share,
+                alive=engine.alive,
             )
             ready = work.introduce(engine.workers)
             if before is None:

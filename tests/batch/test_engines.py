@@ -13,6 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.batch import run as run_module
+from grader.batch.engines import open_engine
+from grader.batch.entries import entries_of
+from grader.batch.run import Run
+from grader.batch.start import setup_of
+from grader.errors import EnvironmentFault
+from grader.model.attempt import Attempt, HandedFile
+from grader.store.journal import Journal
 from tests.batch.course import write_course
 from tests.batch.test_resume import everything
 from tests.cli.shell import LINUX, ROOT, grade, one_sentence, start
@@ -109,6 +117,27 @@ def test_a_worker_that_is_killed(cluster: Cluster, course: Path, tmp_path: Path)
     assert process.returncode == 0, (said, err)
     assert "24 of 24 graded" in said
     assert everything(out) == everything(tmp_path / "a")
+
+
+def test_all_workers_are_gone(cluster: Cluster, course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for ever: the run ends, and what was graded stays."""
+    monkeypatch.setattr(run_module, "MAX_ALONE", 2)
+    (tmp_path / "a.py").write_text("def say():\n    return 'right'\n")
+    attempt = Attempt(key="a.py", learners=(), files=(HandedFile(name="a.py", path=tmp_path / "a.py"),))
+    with (
+        Journal(tmp_path / "out", new=True) as journal,
+        open_engine("dask", jobs=1, scheduler=cluster.address) as engine,
+    ):
+        journal.plan(entries_of([attempt], journal, flat=True, expected=(), picks={}))
+        setup = setup_of(
+            journal, seed=1, hidden="00", course=str(course), assignment="say", hints=3, isolation="process", here=False
+        )
+        run = Run(journal, engine.executor, setup, most=2, alive=engine.alive)
+        run.introduce(engine.workers)
+        for worker in cluster.workers:
+            worker.kill()
+        with pytest.raises(EnvironmentFault, match="workers of the cluster have gone"):
+            list(run.grade(journal.entries(), {}))
 
 
 def test_what_is_missing_is_said(tmp_path: Path, course: Path) -> None:
