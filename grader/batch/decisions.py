@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from grader.batch.messages import Override
+from grader.batch.messages import Override, Row
 from grader.core.alike import unexplained
 from grader.core.score import override
 from grader.core.sentence import with_group_sentence
 from grader.model import Result
 from grader.model._data import data
 from grader.store.journal import Journal
-from grader.store.overrides import read_overrides
+from grader.store.overrides import NAME, read_overrides
 
-__all__ = ["Decisions", "decide", "decisions_of"]
+__all__ = ["Decisions", "decide", "decisions_of", "idle_overrides"]
 
 
 @data
@@ -40,6 +40,27 @@ def decisions_of(journal: Journal) -> Decisions:
     return Decisions(
         overrides={student: tuple(found) for student, found in overrides.items()}, sentences=journal.named_failures()
     )
+
+
+def idle_overrides(journal: Journal, rows: Mapping[int, Row]) -> Iterator[str]:
+    """Yield, a sentence each, which lines of the overrides do nothing, or less than they say. Raises UsageError."""
+    entries = {entry.attempt.key: entry for entry in journal.entries()}
+    for line in read_overrides(journal.out):
+        entry = entries.get(line.student)
+        if entry is None:
+            names = {learner.name: key for key, other in entries.items() for learner in other.attempt.learners}
+            there = f"; is it '{names[line.student]}'?" if line.student in names else "."
+            yield f"{NAME}: no attempt has the key '{line.student}'{there}"
+            continue
+        row = rows.get(entry.number)
+        most = {name: cents for name, _, _, cents in row.criteria} if row is not None else {}
+        if most and line.criterion not in most:
+            yield f"{NAME}: '{line.student}' has no criterion '{line.criterion}'. There is: {', '.join(most)}."
+        elif most and line.cents > most[line.criterion]:
+            yield (
+                f"{NAME}: {line.criterion} of '{line.student}' has {most[line.criterion] / 100:g} points, "
+                f"so {line.cents / 100:g} count as these."
+            )
 
 
 def decide(result: Result, overrides: Sequence[Override], sentences: Mapping[str, str]) -> Result:

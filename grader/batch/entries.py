@@ -20,6 +20,7 @@ __all__ = ["entries_of", "folder_name", "title_of"]
 
 MAX_SLUG = 40
 MAX_CHOICES = 5
+"""Files that are run to see which of them is the submission; more would take too long."""
 MAX_COMPANIONS = 60
 """Files that are kept beside a submission; which of them it names is seen later, and far fewer may be."""
 
@@ -41,7 +42,8 @@ def entries_of(
         journal: Where the files are kept.
         flat: Each attempt is a file of a folder, and is known by its name.
         expected: Usual names of the submission's file, the best first.
-        picks: The instructor's answers to "which file is the submission?", by the attempt's key.
+        picks: The instructor's answers to "which file is the submission?", by the attempt's key. Those that the
+            journal keeps hold too, as long as the attempt has that file.
 
     Raises:
         UsageError: If a pick names no attempt, or no file of it.
@@ -51,7 +53,7 @@ def entries_of(
     following = max((entry.number for entry in known.values()), default=-1) + 1
     taken = {entry.folder for entry in known.values()}
     made: list[Entry] = []
-    unused = set(picks)
+    unused, earlier = set(picks), journal.picked()
     for attempt in attempts:
         before = known.get(attempt.key)
         if before is None:
@@ -61,22 +63,25 @@ def entries_of(
         else:
             number, folder = before.number, before.folder
         unused.discard(attempt.key)
-        made.append(_entry(number, folder, attempt, journal, tuple(expected), picks.get(attempt.key)))
+        picked = _picked(attempt, picks.get(attempt.key), earlier.get(attempt.key))
+        made.append(_entry(number, folder, attempt, journal, tuple(expected), picked))
     if unused:
         raise UsageError(
-            f"--pick names '{min(unused)}', and there is no such attempt.", hint="The summary of a run names them."
+            f"--pick names '{min(unused)}', and there is no such attempt.",
+            hint="Its key is what index.html shows in brackets, or the file's name.",
         )
     return tuple(made)
 
 
 def title_of(attempt: Attempt) -> str:
     """Return what an instructor calls an attempt: the learners' names, and the key where they don't tell enough."""
-    names = ", ".join(learner.name for learner in attempt.learners if learner.name)
+    known = [learner.name for learner in attempt.learners if learner.name]
+    names = ", ".join(known)
     if not names:
         return attempt.key
     if attempt.key.startswith(f"{names}."):
         return attempt.key  # a file of a plain folder, which is its learner's name
-    return names if attempt.key in names else f"{names} ({attempt.key})"
+    return names if attempt.key in known else f"{names} ({attempt.key})"
 
 
 def folder_name(name: str, attempt: int = 0) -> str:
@@ -104,41 +109,52 @@ def _free_name(attempt: Attempt, taken: set[str], *, flat: bool) -> str:
         count += 1
 
 
-def _entry(
-    number: int, folder: str, attempt: Attempt, journal: Journal, expected: tuple[str, ...], pick: str | None
-) -> Entry:
-    def ended(trouble: str) -> Entry:
-        return Entry(number=number, attempt=attempt, folder=folder, trouble=trouble)
-
-    possible = candidates(attempt, expected)[:MAX_CHOICES]
-    if pick is not None:
-        possible = tuple(file for file in attempt.files if pick in (file.name, PurePosixPath(file.name).name))[:1]
-        if not possible:
+def _picked(attempt: Attempt, pick: str | None, earlier: str | None) -> HandedFile | None:
+    """Return the file that an instructor named, now or earlier. Raises UsageError if there is none of that name."""
+    for name in (pick, earlier):
+        found = [file for file in attempt.files if name in (file.name, PurePosixPath(file.name).name)]
+        if found:
+            return found[0]
+        if pick is not None:
             raise UsageError(
                 f"--pick {attempt.key}={pick}: this attempt has no such file.",
                 hint=f"It has: {', '.join(file.name for file in attempt.files[:10]) or 'none'}.",
             )
-    elif attempt.trouble:
+    return None
+
+
+def _entry(
+    number: int, folder: str, attempt: Attempt, journal: Journal, expected: tuple[str, ...], picked: HandedFile | None
+) -> Entry:
+    def ended(trouble: str) -> Entry:
+        return Entry(number=number, attempt=attempt, folder=folder, trouble=trouble)
+
+    if picked is None and attempt.trouble:
         return ended(attempt.trouble)
+    possible = (picked,) if picked is not None else candidates(attempt, expected)
     if not possible:
         return ended("there is no .py or .ipynb file in it")
+    if len(possible) > MAX_CHOICES:
+        names = ", ".join(file.name for file in possible[:MAX_CHOICES])
+        more = len(possible) - MAX_CHOICES
+        return ended(f"which file is the submission: {names}, or one of {more} more? Say it with --pick")
     try:
         kept = [_kept(file, journal) for file in possible]
-        if len(kept) > 1:
-            return _with(Entry(number=number, attempt=attempt, folder=folder, choices=tuple(kept)))
-        beside = [_kept(file, journal) for file in _companions(attempt, possible[0])]
+        beside = tuple(_kept(file, journal) for file in _companions(attempt, possible))
     except OSError as error:
         return ended(f"it can't be read ({error.strerror or error})")
-    return _with(Entry(number=number, attempt=attempt, folder=folder, main=kept[0], companions=tuple(beside)))
+    if len(kept) > 1:
+        return _with(Entry(number=number, attempt=attempt, folder=folder, choices=tuple(kept), companions=beside))
+    return _with(Entry(number=number, attempt=attempt, folder=folder, main=kept[0], companions=beside))
 
 
-def _companions(attempt: Attempt, main: HandedFile) -> list[HandedFile]:
-    """Return the files that lie in the same folder of what was handed in."""
-    here = PurePosixPath(main.name).parent
+def _companions(attempt: Attempt, possible: Sequence[HandedFile]) -> list[HandedFile]:
+    """Return the files that lie in the folder of the (likeliest) submission, as it was handed in."""
+    here = PurePosixPath(possible[0].name).parent
     found = [
         file
         for file in attempt.files
-        if file is not main
+        if file not in possible
         and PurePosixPath(file.name).parent == here
         and PurePosixPath(file.name).suffix.lower() in COMPANIONS
     ]

@@ -91,7 +91,8 @@ class Request:
 
     Attributes:
         folder: Name of the folder that its results go to.
-        files: The main file and its companions; or, if ``choose``, files one of which is the submission.
+        files: The main file and its companions.
+        choices: If not 0, it isn't known which file is the main one: it is one of so many first ones.
         transcript: In base 64: judge it, and run nothing.
         made: Of what its files were made before, and the SHA-256 of its ``result.json``: they may be as good now.
         overrides: What an instructor decided.
@@ -101,7 +102,7 @@ class Request:
     number: int
     folder: str
     files: tuple[File, ...] = ()
-    choose: bool = False
+    choices: int = 0
     transcript: str = ""
     made: tuple[str, str] = ("", "")
     overrides: tuple[Override, ...] = ()

@@ -9,7 +9,8 @@ from pathlib import Path
 from grader.batch.entries import title_of
 from grader.batch.messages import Row
 from grader.batch.start import rows_of
-from grader.core.standing import Part, Standing
+from grader.batch.tally import NOTHING_RAN
+from grader.core.standing import Look, Part, Standing
 from grader.course import find_course, load_assignment
 from grader.errors import OutputError
 from grader.lms.out.export import Options
@@ -70,14 +71,17 @@ def write_class_page(journal: Journal) -> str:
 
 def _standing(entry: Entry, row: Row | None, titles: Mapping[int, str]) -> Standing:
     attempt, name = entry.attempt, titles[entry.number]
+    texts = (NOTHING_RAN, *attempt.remarks) if row is not None and row.unloaded else attempt.remarks
+    remarks: tuple[Look, ...] = tuple(("note", text) for text in texts)
     if row is None or row.status != "graded":
         return Standing(
             key=attempt.key,
             name=name,
             status="not_graded",
-            reason="the run ended before it" if row is None else row.reason,
+            reason=_reason(row),
             late=attempt.late,
             submitted=attempt.submitted,
+            look=remarks,
         )
     return Standing(
         key=attempt.key,
@@ -90,11 +94,15 @@ def _standing(entry: Entry, row: Row | None, titles: Mapping[int, str]) -> Stand
         tasks=tuple(_part(part) for part in row.tasks),
         criteria=tuple(_part(part) for part in row.criteria),
         misconceptions=row.misconceptions,
-        look=row.look,
+        look=(*row.look, *remarks),
         unexplained=row.unexplained,
         adjusted=row.adjusted,
         duplicate_of="" if row.same_as is None else titles.get(row.same_as, ""),
     )
+
+
+def _reason(row: Row | None) -> str:
+    return "the run ended before it" if row is None else row.reason
 
 
 def _part(part: tuple[str, str, int, int]) -> Part:
@@ -114,8 +122,10 @@ def _ready(journal: Journal, entries: tuple[Entry, ...], rows: Mapping[int, Row]
     for to, revision in sorted(exported.items()):
         if to == "csv":
             continue
-        stale = "" if revision == journal.revision else " Results have changed since: make them again."
-        said.append(f"Files for {to} were made: grade export RUN --to {to}.{stale}")
+        if revision == journal.revision:
+            said.append(f"Ready: the files in {to} hold these grades.")
+        else:
+            said.append(f"Not ready: grades have changed since the files in {to} were made. Use grade export again.")
     if not said:
         said.append("Grades are in gradebook.csv; grade export RUN --to moodle (or another LMS) makes its files.")
     return tuple(said)
@@ -134,26 +144,53 @@ def write_export(journal: Journal, to: str, options: Options) -> Written:
     """
     made = export(to, gradebook_of(journal), options)
     names: list[str] = []
+    notes = made.notes
     if to == "moodle":
-        # A part of an earlier export that isn't made any more would be uploaded with the others.
-        for old in (journal.out / "moodle").glob("feedback-*.zip"):
-            with contextlib.suppress(OSError):
-                old.unlink()
+        notes += _without_old_parts(journal, options)
     for name, content in made.files:
         path = journal.out / name
-        if path.parent.is_symlink():
-            raise OutputError(f"{path.parent} is a link, and nothing is written through links.")
+        _no_link(path.parent)
         make_folder(path.parent)
         write_file(path, content)
         names.append(name)
     journal.note_export(to)
-    return tuple(names), made.notes, tuple(made.unplaced)
+    return tuple(names), notes, tuple(dict.fromkeys(made.unplaced))
+
+
+def _without_old_parts(journal: Journal, options: Options) -> tuple[str, ...]:
+    """Remove what an earlier export made and this one won't: it would be uploaded with the rest. Say so of a sheet."""
+    folder = journal.out / "moodle"
+    _no_link(folder)
+    old = list(folder.glob("feedback-*.zip"))
+    notes: tuple[str, ...] = ()
+    if options.sheet is None and journal.exported().get("moodle") != journal.revision:
+        sheets = [path for name in ("worksheet.csv", "dry-run.txt") if (path := folder / name).exists()]
+        old += sheets
+        notes = (
+            (("The worksheet is of older results, and was removed: --worksheet FILE makes it again.",))
+            if sheets
+            else ()
+        )
+    for path in old:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return notes
+
+
+def _no_link(folder: Path) -> None:
+    if folder.is_symlink():
+        raise OutputError(f"{folder} is a link, and nothing is written through links.", hint="Remove it.")
 
 
 def _grade(entry: Entry, row: Row | None, titles: Mapping[str, str], out: Path) -> Grade:
     if row is None or row.status != "graded":
-        reason = "the run ended before it" if row is None else row.reason
-        return Grade(attempt=entry.attempt, status="not_graded", reason=reason, folder=entry.folder)
+        return Grade(
+            attempt=entry.attempt,
+            status="not_graded",
+            reason=_reason(row),
+            folder=entry.folder,
+            look=entry.attempt.remarks,
+        )
     return Grade(
         attempt=entry.attempt,
         status="graded",
@@ -165,5 +202,5 @@ def _grade(entry: Entry, row: Row | None, titles: Mapping[str, str], out: Path) 
         ),
         folder=row.folder,
         reports=out / row.folder,
-        look=tuple(text for _, text in row.look),
+        look=(*([NOTHING_RAN] if row.unloaded else []), *(text for _, text in row.look), *entry.attempt.remarks),
     )

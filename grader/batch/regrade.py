@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grader.batch.decisions import decisions_of
 from grader.batch.engines import open_engine
+from grader.batch.entries import title_of
 from grader.batch.messages import Ready, Row
 from grader.batch.run import Run
 from grader.batch.start import judge_setup, setup_of
@@ -44,7 +45,7 @@ def judge_again(
     Raises:
         CourseError: If the course can't be used, or isn't the run's and only some entries are to be judged.
     """
-    facts = journal.facts
+    facts, called = journal.facts, {entry.number: entry for entry in entries}
     whole = {entry.number for entry in entries} >= {number for number, row in rows.items() if row.status == "graded"}
     setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest)
     with open_engine("local", jobs=jobs) as engine:
@@ -54,7 +55,7 @@ def judge_again(
         if whole and ready.digest != facts.digest:
             journal.unfinished = "judging it again with the changed course"
         for row in run.judge(entries, rows):
-            yield _change({entry.number: entry for entry in entries}[row.number], rows.get(row.number), row)
+            yield _change(called[row.number], rows.get(row.number), row)
     if whole:
         journal.facts = _facts_now(facts, ready, course)
         journal.unfinished = ""
@@ -64,7 +65,7 @@ def run_again(
     journal: Journal, entries: Sequence[Entry], rows: Mapping[int, Row], *, isolation: Isolation, jobs: int
 ) -> Iterator[Ready | Change]:
     """Run attempts once more, with the inputs that they had; yield what the workers say, then each change."""
-    facts = journal.facts
+    facts, called = journal.facts, {entry.number: entry for entry in entries}
     setup = setup_of(
         journal,
         seed=facts.seed,
@@ -79,11 +80,11 @@ def run_again(
         run = Run(journal, engine.executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=False)
         yield run.introduce(jobs)
         for row in run.grade(entries, {}):
-            yield _change({entry.number: entry for entry in entries}[row.number], rows.get(row.number), row)
+            yield _change(called[row.number], rows.get(row.number), row)
 
 
 def entry_called(entries: Sequence[Entry], name: str) -> Entry:
-    """Return the entry whose key, folder, learner or learner's id this is.
+    """Return the entry whose key, folder, title, learner or learner's id this is.
 
     Raises:
         UsageError: If there is none, or several.
@@ -92,12 +93,15 @@ def entry_called(entries: Sequence[Entry], name: str) -> Entry:
     found = keyed or [
         entry
         for entry in entries
-        if any(name == learner.name or name in dict(learner.ids).values() for learner in entry.attempt.learners)
+        if name == title_of(entry.attempt)
+        or any(name == learner.name or name in dict(learner.ids).values() for learner in entry.attempt.learners)
     ]
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(f"Nobody in this run is called '{name}'.", hint="Use a key as the summary shows it.")
+        raise UsageError(
+            f"Nobody in this run is called '{name}'.", hint="index.html names them, with their keys in brackets."
+        )
     keys = ", ".join(entry.attempt.key for entry in found[:5])
     raise UsageError(f"Several attempts in this run are called '{name}'.", hint=f"Use one of the keys: {keys}.")
 

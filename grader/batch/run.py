@@ -188,7 +188,7 @@ class Run:
                 transcript = path.read_bytes()
             if again and not transcript:
                 raise OutputError(f"its transcript {path.name} can't be read; grade it with --rerun")
-        files = entry.choices or ((entry.main, *entry.companions) if entry.main else ())
+        files = (*(entry.choices or ((entry.main,) if entry.main else ())), *entry.companions)
         if transcript:
             # Of one that is the same as another the name alone is its own; of one that is judged again nothing is new.
             files = files[:1] if entry.main and not again else ()
@@ -201,7 +201,7 @@ class Run:
                 )
                 for file in files
             ),
-            choose=bool(entry.choices) and not transcript,
+            choices=0 if transcript else len(entry.choices),
             transcript=base64.b64encode(transcript).decode(),
             made=self._made.get(entry.number, ("", "")),
             overrides=overrides,
@@ -231,9 +231,10 @@ def dump_row(row: Row) -> str:
 
 
 def load_row(text: str) -> Row:
-    """Read a row of the journal."""
+    """Read a row of the journal. Raises ValueError, TypeError, LookupError or AttributeError if it is none."""
     row = decode(text.encode())
-    assert isinstance(row, Row)
+    if not isinstance(row, Row):
+        raise TypeError("this is no row")
     return row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import stat
 from collections.abc import Iterator, Mapping
@@ -88,8 +89,12 @@ def expected_names(handout: Path) -> tuple[str, ...]:
 
 
 def rows_of(journal: Journal) -> dict[int, Row]:
-    """Return how entries ended, by number."""
-    return {ended.number: load_row(ended.row) for ended in journal.ended()}
+    """Return how entries ended, by number. A row that can't be read counts for none: its entry is done again."""
+    rows = {}
+    for ended in journal.ended():
+        with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
+            rows[ended.number] = load_row(ended.row)
+    return rows
 
 
 def entries_to_do(journal: Journal, rows: Mapping[int, Row]) -> Iterator[Entry]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from grader.batch.messages import Row
 
-__all__ = ["Tally"]
+__all__ = ["MAX_NAMED", "NOTHING_RAN", "Tally", "reason_to_look"]
 
 MAX_NAMED = 20
+NOTHING_RAN = "nothing in this file could be run"
 
 
 class Tally:
@@ -18,17 +20,19 @@ class Tally:
         count: Rows so far.
         not_graded: Those of them without a grade.
         attention: The first who need it: title and why. ``wanting`` counts all of them.
+        remarks: The first of whom something is to be known: title and what. ``remarked`` counts all of it.
         scores: How often each score was reached, in hundredths of a point.
     """
 
     def __init__(self) -> None:
-        self.count = self.not_graded = self.wanting = 0
+        self.count = self.not_graded = self.wanting = self.remarked = 0
         self.max_cents = 0
         self.scores: Counter[int] = Counter()
         self.attention: list[tuple[str, str]] = []
+        self.remarks: list[tuple[str, str]] = []
 
-    def add(self, row: Row, title: str) -> None:
-        """Count a row; ``title`` is what its attempt is called."""
+    def add(self, row: Row, title: str, remarks: Sequence[str] = ()) -> None:
+        """Count a row; ``title`` is what its attempt is called, ``remarks`` what is to be known of it."""
         self.count += 1
         if row.status == "graded":
             self.scores[row.cents] += 1
@@ -40,6 +44,8 @@ class Tally:
             self.wanting += 1
             if len(self.attention) < MAX_NAMED:
                 self.attention.append((title, why))
+        self.remarked += len(remarks)
+        self.remarks += [(title, remark) for remark in remarks[: MAX_NAMED - len(self.remarks)]]
 
     def quantile(self, share: float) -> int:
         """Return the smallest score that at least this share of the graded doesn't exceed, in hundredths."""
@@ -64,5 +70,5 @@ def reason_to_look(row: Row) -> str:
     if row.status == "not_graded":
         return f"not graded: {row.reason}"
     if row.unloaded:
-        return "nothing in this file could be run"
+        return NOTHING_RAN
     return "; ".join(text for kind, text in row.look if kind != "note")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
 from grader.batch.seeds import secret_of, seed_of
+from grader.core.loading import nothing_ran
 from grader.course import find_course, load_assignment
 from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
 from grader.model._data import replace
@@ -156,8 +157,8 @@ class _Worker:
         watch = Stopwatch()
         with watch.stage("read"):
             main, *companions = request.files
-            if request.choose:
-                main, companions = self._chosen(request.files)
+            if request.choices:
+                main, companions = self._chosen(request.files, request.choices)
             submission = _submission(main, companions)
         seed = seed_of(self._key, self._assignment.id, submission.sha256)
         secret = secret_of(self._hidden, self._assignment.id, submission.sha256)
@@ -168,7 +169,7 @@ class _Worker:
             transcript, result = grade(self._assignment, submission, seed, scratch, secret=secret, watch=watch)
         finally:
             scratch.close()
-        return self._told(request, transcript, result, watch, unloaded=submission.trouble is not None)
+        return self._told(request, transcript, result, watch)
 
     def _judge_again(self, request: Request) -> Answer:
         from grader.pipeline import judge_transcript
@@ -182,26 +183,27 @@ class _Worker:
                 transcript = replace(transcript, name=request.files[0].name)
         with watch.stage("judge"):
             result = judge_transcript(self._assignment, transcript)
-        return self._told(request, transcript, result, watch, unloaded=transcript.intake_trouble)
+        return self._told(request, transcript, result, watch)
 
-    def _chosen(self, files: tuple[File, ...]) -> tuple[File, list[File]]:
-        """Return the file that defines most of the functions, and the others. Raises GraderError if no one does."""
+    def _chosen(self, files: tuple[File, ...], choices: int) -> tuple[File, list[File]]:
+        """Return that of the first files that defines most of the functions, and all others. Raises GraderError."""
         from grader.batch.choose import functions_of
 
         assert self._backend is not None
-        counts = [functions_of(self._assignment, self._backend, _submission(file, [])) for file in files]
-        best = [file for file, count in zip(files, counts, strict=True) if count == max(counts)]
+        possible = files[:choices]
+        counts = [
+            functions_of(self._assignment, self._backend, _submission(file, _without(files, file))) for file in possible
+        ]
+        best = [file for file, count in zip(possible, counts, strict=True) if count == max(counts)]
         if len(best) > 1:
             names = ", ".join(file.name for file in best[:5])
             raise GraderError(
                 f"which file is the submission: {names}? They define {'as much' if max(counts) else 'nothing asked'}; "
                 f"say it with --pick"
             )
-        return best[0], [file for file in files if file is not best[0]]
+        return best[0], _without(files, best[0])
 
-    def _told(
-        self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, *, unloaded: bool
-    ) -> Answer:
+    def _told(self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch) -> Answer:
         from grader.batch.decisions import decide
         from grader.core.redact import redact
         from grader.core.standing import standing_of
@@ -246,7 +248,7 @@ class _Worker:
             look=standing.look,
             unexplained=standing.unexplained,
             adjusted=standing.adjusted,
-            unloaded=unloaded,
+            unloaded=not result.cents and nothing_ran(transcript),
             profile=watch.seconds,
         )
         if self._setup.out:
@@ -258,7 +260,7 @@ class _Worker:
         from grader.render.html import fragment, report
         from grader.render.view import build
 
-        view = build(public, self._assignment, hints=self._setup.hints)
+        view = build(public, self._assignment, hints=self._setup.hints, counts=True)
         return {
             "report.html": report(view, self._course.template_dirs),
             "fragment.html": fragment(view, self._course.template_dirs),
@@ -300,6 +302,10 @@ def _submission(main: File, companions: Sequence[File]) -> Submission:
     from grader.intake import submission_of
 
     return submission_of(main.name, main.sha256, main.raw, {file.name: file.raw for file in companions})
+
+
+def _without(files: Sequence[File], one: File) -> list[File]:
+    return [file for file in files if file is not one]
 
 
 def _another_course(assignment: Assignment) -> GraderError:

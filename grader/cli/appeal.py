@@ -32,7 +32,7 @@ from grader.store.journal import Entry, Journal
 __all__ = ["parser", "run"]
 
 LINE = re.compile(
-    r"\s*(?P<place>[\w./-]+)\s+(?P<seed>\d+)\s+(?P<head>[0-9a-f]{8,64})(?:(?:…|\.\.\.)(?P<tail>[0-9a-f]{4}))?\s*"
+    r"(?<!\S)(?P<place>[\w./-]+)\s+(?P<seed>\d+)\s+(?P<head>[0-9a-f]{8,64})(?:(?:…|\.\.\.)(?P<tail>[0-9a-f]{4}))?(?!\S)"
 )
 MAX_CALLS = 6
 MAX_SHOWN = 400
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "found, and the whole report as an instructor sees it.",
     )
     made.add_argument(
-        "line", metavar="LINE", help="the line that the student sent: criterion, seed and file, in quotes"
+        "line", metavar="LINE", nargs="+", help="the line that the student sent: criterion, seed and file"
     )
     made.add_argument(
         "--run", metavar="RUN", type=Path, default=Path(),
@@ -64,14 +64,15 @@ def parser() -> argparse.ArgumentParser:
 def run(words: Sequence[str]) -> int:
     """Print the case and write the instructor's report; return the exit code."""
     options = parser().parse_args(words)
-    read = LINE.fullmatch(options.line)
+    line = " ".join(options.line)
+    read = LINE.search(line)
     if read is None:
         raise UsageError(
-            f"'{shown(options.line[:80])}' isn't such a line.",
+            f"'{shown(line[:80])}' isn't such a line.",
             hint='It looks like: "attention/weights 2340 3fa9c1d2…0b1c".',
         )
     with Journal(options.run, new=False) as journal:
-        entry, row = _found(journal, int(read["seed"]), read["head"], read["tail"] or "")
+        (entry, row), *same = _found(journal, int(read["seed"]), read["head"], read["tail"] or "")
         facts = journal.facts
         course = find_course(options.course or (Path(facts.course) if facts.course else None))
         assignment = load_assignment(course, facts.assignment)
@@ -85,11 +86,16 @@ def run(words: Sequence[str]) -> int:
         print(
             f"{shown(title_of(entry.attempt))}: {shown(row.name)}, {points(result.cents)} of {points(result.max_cents)}"
         )
+        for other, _ in same:
+            print(f"The same file: {shown(title_of(other.attempt))}")
         if assignment.digest != facts.digest:
             print("The course has changed since this run was judged: what follows is by the course as it is now.")
+        texts = Words(assignment.texts)
+        for line in _whole(result, texts):
+            print(line)
         for criterion, name in _wanted(result, read["place"]):
             print()
-            for line in _case(criterion, name, transcript, Words(assignment.texts)):
+            for line in _case(criterion, name, transcript, texts):
                 print(line)
         place = _report(journal, result, assignment, course.template_dirs, row.folder)
     print(f"\nreport for you: {shown(place)}")
@@ -100,16 +106,32 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def _found(journal: Journal, seed: int, head: str, tail: str) -> tuple[Entry, Row]:
+def _found(journal: Journal, seed: int, head: str, tail: str) -> list[tuple[Entry, Row]]:
+    """Return the attempt that the line is of; several, if they handed in the same."""
     rows = rows_of(journal)
+    found = []
     for entry in journal.entries():
         row = rows.get(entry.number)
         if row is not None and row.seed == seed and row.sha256.startswith(head) and row.sha256.endswith(tail):
-            return entry, row
+            found.append((entry, row))
+    if found:
+        return found
     raise UsageError(
         f"No submission of the run in '{shown(journal.out)}' has this seed and file.",
         hint="The student may have sent the line of a run of their own: grade FILE --seed N makes the same inputs.",
     )
+
+
+def _whole(result: Result, words: Words) -> Iterator[str]:
+    """Yield what is said of the file as a whole, and which points somebody changed."""
+    for note in result.notes:
+        text = shown(words.plain(note.text, note.params))
+        yield textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="  ")
+    for change in result.adjustments:
+        yield (
+            f"{change.kind}: {shown(change.target)} {points(change.before)} -> {points(change.after)}, "
+            f"by {shown(change.by)}: {shown(change.reason)}"
+        )
 
 
 def _wanted(result: Result, place: str) -> Iterator[tuple[CriterionResult, str]]:

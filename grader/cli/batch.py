@@ -25,6 +25,7 @@ from grader.batch.tally import Tally
 from grader.cli.batch_output import Output, shown
 from grader.cli.export import add_sheet, say, sheet
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
+from grader.cli.regrade_run import warn_of_overrides
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
 from grader.lms.out.export import Options
@@ -36,6 +37,8 @@ from grader.store.journal import Entry, Facts, Journal
 __all__ = ["parser", "run"]
 
 MAX_JOBS = 256
+INCOMING = "incoming-"
+DECIDED = "points that were changed before count for this file too: see overrides.toml"
 
 DESCRIPTION = """\
 Grade all that a folder, or the archive that an LMS gave, holds. Each one's report.html, fragment.html and result.json
@@ -106,10 +109,15 @@ def run(words: Sequence[str]) -> int:
     if options.path.is_file() and options.path.suffix.lower() in (".py", ".ipynb"):
         raise UsageError(f"'{shown(options.path)}' is a file of one submission.", hint=f"Use: grade {options.path}")
     worksheet = sheet(options.worksheet)  # nobody waits for grades whose sheet can't be read
-    course = find_course(options.course)
-    assignment = choose_assignment(course, options.assignment)
+    if not options.resume:
+        choose_assignment(find_course(options.course), options.assignment)  # before there is a folder for the results
     with Journal(out, new=not options.resume) as journal:
-        before = _before(journal, options, assignment)
+        before = journal.facts if journal.begun else None
+        if before is not None and options.course is None and before.course is not None:
+            options.course = Path(before.course)
+        course = find_course(options.course)
+        assignment = choose_assignment(course, options.assignment or (before.assignment if before else ""))
+        _same_run(before, options, assignment, out)
         source = _planned(journal, options, assignment, expected_names(course.handout(assignment)))
         return _graded(journal, options, source, before, assignment, worksheet, began)
 
@@ -123,29 +131,30 @@ def beside(path: Path) -> Path:
     return whole.with_name(f"{stem}-reports") if path.name in ("", "..") else path.with_name(f"{stem}-reports")
 
 
-def _before(journal: Journal, options: argparse.Namespace, assignment: str) -> Facts | None:
-    """Return what held for the run that is gone on with. Raises UsageError if this one is another."""
-    if not journal.begun:
-        return None
-    facts = journal.facts
-    if facts.assignment != assignment or (options.seed is not None and options.seed != facts.seed):
+def _same_run(before: Facts | None, options: argparse.Namespace, assignment: str, out: Path) -> None:
+    """Raise UsageError if the run that is gone on with is another one."""
+    if before is None:
+        return
+    if before.assignment != assignment or (options.seed is not None and options.seed != before.seed):
         raise UsageError(
-            f"The run in '{shown(journal.out)}' is of {facts.assignment} with seed {facts.seed}.",
+            f"The run in '{shown(out)}' is of {before.assignment} with seed {before.seed}.",
             hint="Choose another folder with --out.",
         )
-    return facts
 
 
 def _planned(journal: Journal, options: argparse.Namespace, assignment: str, expected: tuple[str, ...]) -> Source:
     """Read the source into the journal; what was unpacked for it goes away again."""
+    for left in journal.root.glob(f"{INCOMING}*"):  # by a run that was killed: there is no other one now
+        remove_tree(left)
     try:
-        into = Path(tempfile.mkdtemp(prefix="incoming-", dir=journal.root))
+        into = Path(tempfile.mkdtemp(prefix=INCOMING, dir=journal.root))
     except OSError as error:
         raise OutputError(f"{journal.root} can't be written ({error.strerror or error}).") from error
     try:
         source = read_source(options.path, into, kind=options.source, assignment=assignment)
         picks = dict(options.pick)
         journal.plan(entries_of(source.attempts, journal, flat=source.kind == "folder", expected=expected, picks=picks))
+        journal.note_picks(picks)
     finally:
         remove_tree(into)
     return source
@@ -162,6 +171,7 @@ def _graded(
 ) -> int:
     done = rows_of(journal)
     entries = tuple(entries_to_do(journal, done))
+    open_ = {entry.number for entry in entries}
     every = {entry.number: entry for entry in journal.entries()}
     seed = before.seed if before else secrets.randbelow(MAX_SEED) if options.seed is None else options.seed
     hidden = before.hidden if before else secrets.token_hex(32)
@@ -180,9 +190,9 @@ def _graded(
     )
     output = Output(json_format=options.format == "json", total=len(every), done=len(every) - len(entries))
     tally, watch = Tally(), Stopwatch()
-    rows = {number: row for number, row in done.items() if number not in {entry.number for entry in entries}}
+    rows = {number: row for number, row in done.items() if number not in open_}
     for row in rows.values():
-        tally.add(row, title_of(every[row.number].attempt))
+        _count(tally, row, every[row.number])
         output.earlier(row, every[row.number])
     decisions = decisions_of(journal)
     jobs = min(options.jobs or default_jobs(), max(1, len(entries)))
@@ -209,18 +219,19 @@ def _graded(
                     hints=hints,
                 )
             for row in _in_order(output.counted(work.grade(entries, rows)), entries):
-                tally.add(row, title_of(every[row.number].attempt))
+                _count(tally, row, every[row.number], *([DECIDED] if row.adjusted else []))
                 watch.merge(row.profile)
                 output.row(row, every[row.number])
     except KeyboardInterrupt:
-        _stopped(output, journal, options.path, "interrupted")
+        _stopped(output, journal, options, "interrupted")
         return 130
     except GraderError:
         if output.done:
-            _stopped(output, journal, options.path, "stopped")
+            _stopped(output, journal, options, "stopped")
         raise
     written = write_outputs(journal)
     output.end(tally, source, ready, written, out=journal.out, seed=seed)
+    warn_of_overrides(journal)
     if worksheet is not None:
         chosen = Options(sheet=worksheet, sheet_name=str(options.worksheet), upload_limit=options.upload_limit)
         exported = write_export(journal, "moodle", chosen)
@@ -230,6 +241,10 @@ def _graded(
     if options.profile:
         _print_profile(watch, time.perf_counter() - began, len(entries))
     return 4 if tally.not_graded else 0
+
+
+def _count(tally: Tally, row: Row, entry: Entry, *more: str) -> None:
+    tally.add(row, title_of(entry.attempt), (*entry.attempt.remarks, *more))
 
 
 def _in_order(rows: Iterable[Row], entries: Sequence[Entry]) -> Iterator[Row]:
@@ -244,14 +259,31 @@ def _in_order(rows: Iterable[Row], entries: Sequence[Entry]) -> Iterator[Row]:
             wanted = next(following, None)
 
 
-def _stopped(output: Output, journal: Journal, path: Path, what: str) -> None:
+def _stopped(output: Output, journal: Journal, options: argparse.Namespace, what: str) -> None:
     output.clear()
-    again = ["grade", "batch", str(path), "--out", str(journal.out), "--resume"]
+    again = ["grade", "batch", str(options.path), "--out", str(journal.out), "--resume"]
+    again += _once_more(options, begun=journal.begun)
     print(
         f"grade: {what}; {output.done} of {output.total} are done, their reports are in {shown(journal.out)}.\n"
         f"Go on with: {shown(shlex.join(again))}",
         file=sys.stderr,
     )
+
+
+def _once_more(options: argparse.Namespace, *, begun: bool) -> list[str]:
+    """Return what has to be said again, since the run doesn't keep it."""
+    default = parser().parse_args([str(options.path)])
+    wanted = ["source", "worksheet", "upload_limit", "jobs", "engine", "scheduler", "isolation", "format"]
+    if not begun:
+        wanted += ["course", "assignment", "seed", "hints"]
+    names = {"source": "from", "upload_limit": "upload-limit"}
+    words = [
+        word
+        for name in wanted
+        if getattr(options, name) != getattr(default, name)
+        for word in (f"--{names.get(name, name)}", str(getattr(options, name)))
+    ]
+    return [*words, *(["--no-share"] if options.no_share else [])]
 
 
 def _print_profile(watch: Stopwatch, wall: float, submissions: int) -> None:

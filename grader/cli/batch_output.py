@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.entries import title_of
 from grader.batch.messages import Ready, Row
-from grader.batch.tally import Tally, reason_to_look
+from grader.batch.tally import MAX_NAMED, Tally, reason_to_look
 from grader.lms.sources import Source
 from grader.render import clean
 from grader.render.figures import points
@@ -60,7 +60,8 @@ class Output:
             why = reason_to_look(row)
             score = f"{points(row.cents)} of {points(row.max_cents)}" if row.status == "graded" else ""
             told = "   ".join(part for part in (score, why) if part)
-            self._say(f"{shown(title_of(entry.attempt)):<{NAME_COLUMNS}}   {told}")
+            title = shown(title_of(entry.attempt))
+            self._say(f"{title}{' ' * (NAME_COLUMNS - clean.width(title))}   {told}")
 
     def end(
         self, tally: Tally, source: Source, ready: Ready, written: tuple[str, ...], *, out: Path, seed: int
@@ -68,21 +69,22 @@ class Output:
         """Print what all of it comes to."""
         self.clear()
         if self._json:
-            self._say(_document(tally, ready, self._rows, seed))
+            self._say(_document(tally, source, ready, self._rows, seed))
             return
         lines = [""] if self._lines else []
         if tally.scores:
             lines += [*_scores(tally), ""]
         if tally.wanting:
-            lines += [*_attention(tally), ""]
+            lines += [*_named("to look at", tally.wanting, tally.attention), ""]
+        if tally.remarked:
+            lines += [*_named("to know", tally.remarked, tally.remarks), ""]
+        if source.others:
+            lines += [*_named("left alone", len(source.others), [("", text) for text in source.others[:MAX_NAMED]]), ""]
         graded = tally.count - tally.not_graded
         parts = [f"{graded} of {tally.count} graded", f"reports in {shown(out)}"]
-        if source.others:
-            others = len(source.others)
-            parts.append(f"{others} other item{'s' if others > 1 else ''} left alone")
         parts.append(f"isolation {ready.isolation}")
         if written:
-            lines.append(f"for you: {', '.join(written)}")
+            lines.append(f"for you: {', '.join(shown(out / name) for name in written)}")
         self._say("\n".join([*lines, f"{'; '.join(parts)}; again: --seed {seed}"]))
 
     def clear(self) -> None:
@@ -136,10 +138,11 @@ def _scores(tally: Tally) -> list[str]:
     return [*lines, "  " + ", ".join(filled)]
 
 
-def _attention(tally: Tally) -> list[str]:
-    lines = [f"to look at ({tally.wanting}):", *(f"  {shown(name)}: {shown(why)}" for name, why in tally.attention)]
-    more = tally.wanting - len(tally.attention)
-    return [*lines, f"  and {more} more"] if more else lines
+def _named(head: str, count: int, named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a list under its head: who, and what of them; not all may be named."""
+    lines = [f"  {shown(name)}: {shown(text)}" if name else f"  {shown(text)}" for name, text in named]
+    more = count - len(named)
+    return [f"{head} ({count}):", *lines, *([f"  and {more} more"] if more else [])]
 
 
 def _entry(row: Row, entry: Entry) -> dict[str, object]:
@@ -160,13 +163,14 @@ def _entry(row: Row, entry: Entry) -> dict[str, object]:
         "reason": clean.json_text(row.reason),
         "score": _number(row.cents) if graded else None,
         "max_score": _number(row.max_cents) if graded else None,
+        "remarks": [clean.json_text(text) for text in attempt.remarks],
         "look": [clean.json_text(text) for kind, text in row.look if kind != "note"],
         "seed": row.seed if graded else None,
         "sha256": row.sha256,
     }
 
 
-def _document(tally: Tally, ready: Ready, rows: list[dict[str, object]], seed: int) -> str:
+def _document(tally: Tally, source: Source, ready: Ready, rows: list[dict[str, object]], seed: int) -> str:
     known = {"id": ready.assignment, "version": ready.version, "digest": ready.digest}
     document = {
         "schema": "grade.batch/1",
@@ -175,6 +179,7 @@ def _document(tally: Tally, ready: Ready, rows: list[dict[str, object]], seed: i
         "seed": seed,
         "graded": tally.count - tally.not_graded,
         "not_graded": tally.not_graded,
+        "others": [clean.json_text(text) for text in source.others],
         "submissions": sorted(rows, key=lambda row: int(str(row["number"]))),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True)

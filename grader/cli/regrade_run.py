@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable
 
+from grader.batch.decisions import idle_overrides
 from grader.batch.entries import title_of
 from grader.batch.executor import default_jobs
 from grader.batch.messages import Ready
@@ -18,7 +20,7 @@ from grader.errors import UsageError
 from grader.render.figures import points
 from grader.store.journal import Journal
 
-__all__ = ["changes_said", "regrade_run", "settle"]
+__all__ = ["changes_said", "regrade_run", "settle", "warn_of_overrides"]
 
 
 def regrade_run(options: argparse.Namespace) -> int:
@@ -53,6 +55,7 @@ def settle(journal: Journal, again: Iterable[Ready | Change], *, json_format: bo
     changes = [item for item in again if isinstance(item, Change)]
     changes.sort(key=lambda change: change.entry.number)
     write_outputs(journal)
+    warn_of_overrides(journal)
     if json_format:
         print(json.dumps([_entry(change) for change in changes], ensure_ascii=False, indent=1, sort_keys=True))
     else:
@@ -60,6 +63,12 @@ def settle(journal: Journal, again: Iterable[Ready | Change], *, json_format: bo
             print(line)
         print(f"results in {shown(journal.out)}")
     return 4 if any(change.after.status != "graded" for change in changes) else 0
+
+
+def warn_of_overrides(journal: Journal) -> None:
+    """Say which decisions don't do what they say."""
+    for sentence in idle_overrides(journal, rows_of(journal)):
+        print(f"grade: {shown(sentence)}", file=sys.stderr)
 
 
 def changes_said(changes: Iterable[Change]) -> list[str]:

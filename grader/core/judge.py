@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
-from grader.core.find import LOAD, find_function, inputs_of
+from grader.core.find import find_function, inputs_of
 from grader.core.follow import better, to_follow
 from grader.core.integrity import integrity_notes
-from grader.core.loading import loading_notes
+from grader.core.loading import loading_notes, nothing_ran
 from grader.core.memory import Memory
 from grader.core.observed import Observed
 from grader.model import Finding, Note, Params, Status, Task, Transcript
@@ -67,13 +67,7 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript, memo
         written = _from_cells(assignment, task, transcript)
         if written is not None:
             return written
-        nothing_ran = transcript.intake_trouble or not any(outcome.callables for outcome in transcript.outcomes)
-        stopped = any(outcome.kind != "returned" for outcome in transcript.outcomes if outcome.call.startswith(LOAD))
-        text = (
-            "engine.task.never_reached"
-            if nothing_ran and (stopped or transcript.intake_trouble)
-            else "engine.task.missing"
-        )
+        text = "engine.task.never_reached" if nothing_ran(transcript) else "engine.task.missing"
         return _all(task, Status.MISSING, text, name)
     if memory.observed(task, transcript).untouched:
         written = _from_cells(assignment, task, transcript)

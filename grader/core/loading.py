@@ -7,7 +7,7 @@ import re
 from grader.core.find import LOAD
 from grader.model import Failure, Note, Outcome, Param, Transcript
 
-__all__ = ["loading_notes"]
+__all__ = ["loading_notes", "nothing_ran"]
 
 MAX_CELL_NOTES = 3
 """More failing cells than these are counted, not told one by one."""
@@ -38,6 +38,13 @@ def loading_notes(transcript: Transcript) -> tuple[Note, ...]:
     if any(outcome.stdout_cut and outcome.call not in hidden for outcome in transcript.outcomes):
         notes.append(Note(text="engine.load.output_cut"))
     return tuple(notes)
+
+
+def nothing_ran(transcript: Transcript) -> bool:
+    """Whether the file stopped before it had defined anything, or couldn't be read at all."""
+    loads = [outcome for outcome in transcript.outcomes if outcome.call.startswith(LOAD)]
+    stopped = any(outcome.kind != "returned" for outcome in loads)
+    return transcript.intake_trouble or (stopped and not any(outcome.callables for outcome in loads))
 
 
 def _stop_note(outcome: Outcome, transcript: Transcript, *, defined: bool) -> Note:

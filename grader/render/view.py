@@ -106,7 +106,9 @@ class ReportView:
         return tuple(sorted(self.tasks, key=lambda task: task.position))
 
 
-def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Changes | None = None) -> ReportView:
+def build(
+    result: Result, assignment: Assignment, *, hints: int = 3, changes: Changes | None = None, counts: bool = False
+) -> ReportView:
     """Resolve all that a report says.
 
     Args:
@@ -114,6 +116,7 @@ def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Ch
         assignment: Whose catalogue the texts come from; it includes the engine's own texts.
         hints: How many levels of hints are shown.
         changes: What changed since an earlier result.
+        counts: This is the run that counts, so that no other inputs are to be expected.
     """
     words = Words(assignment.texts)
     tasks = [task_view(task, assignment, words, position, hints) for position, task in enumerate(result.tasks)]
@@ -137,7 +140,7 @@ def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Ch
         seed=result.seed,
         works=_works(result, assignment, score, full=full, words=words),
         next=_next(focus, graded, words),
-        after=words.own("page.not_graded_why") if not graded else words.own("page.full") if full else (),
+        after=words.own("page.not_graded_why") if not graded else words.own("page.full") if full and not counts else (),
         notes=notes_of(result.notes, words),
         tasks=tuple(tasks),
         correct_line=_correct_line([task for task in tasks if task.status.id is Status.PASSED], words),
@@ -202,6 +205,8 @@ def _next(focus: TaskResult | None, graded: bool, words: Words) -> Rich:
     if any(steps):
         return next(filter(None, steps))
     key = "page.next_start" if focus.status is Status.MISSING else "page.next_task"
+    if focus.text == "engine.task.never_reached":
+        key = "page.next_mend"  # it may be written, and right
     return words.own(key, (("function", focus.function),))
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,7 +25,8 @@ from grader.store.files import make_folder, write_file
 __all__ = ["Ended", "Entry", "Facts", "Journal", "Kept"]
 
 FOLDER = ".grade"
-SCHEMA = "grade.run/1"
+VERSION = 1
+"""Of the tables and of what stands in them."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -135,15 +136,20 @@ class Journal:
             raise UsageError(
                 f"There is no run in '{out}'.", hint="Name the folder that grade batch wrote its results to."
             )
+        for place in (self.root, path, self.root / "files", self.root / "transcripts"):
+            if place.is_symlink():
+                raise OutputError(f"{place} is a link, and nothing is written through links.", hint="Remove it.")
         self._lock = _locked(self.root / "lock.sqlite", out)
         self._own: set[str] = set()
         try:
-            self._database = sqlite3.connect(path, isolation_level=None)
             with _told(path):
+                self._database = sqlite3.connect(path, isolation_level=None)
+                self._check_version()
                 self._database.execute("PRAGMA journal_mode=WAL")
                 # A transaction may be lost with the power, never torn: what it told of is then done again.
                 self._database.execute("PRAGMA synchronous=NORMAL")
                 self._database.executescript(_TABLES)
+                self._database.execute(f"PRAGMA user_version={VERSION}")
             if new and self._fact("facts") is not None:
                 raise UsageError(
                     f"'{out}' holds a run already.",
@@ -160,6 +166,15 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _check_version(self) -> None:
+        (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and version != VERSION:
+            raise UsageError(
+                f"The run in '{self.out}' was written by another version of the grader.",
+                hint="Use that version, or grade again into another folder with --out.",
+            )
 
     def close(self) -> None:
         """Let other processes have it."""
@@ -180,8 +195,9 @@ class Journal:
         text = self._fact("facts")
         if text is None:
             raise UsageError(f"The run in '{self.out}' never began.", hint="Remove the folder and start again.")
-        fields = json.loads(text)
-        return Facts(**{**fields, "tasks": tuple((id_, title) for id_, title in fields["tasks"])})
+        with _understood(self.path):
+            fields = json.loads(text)
+            return Facts(**{**fields, "tasks": tuple((id_, title) for id_, title in fields["tasks"])})
 
     @facts.setter
     def facts(self, facts: Facts) -> None:
@@ -200,7 +216,9 @@ class Journal:
     @property
     def revision(self) -> int:
         """How often results of this run have changed. Files for an LMS may be of an earlier one."""
-        return int(self._fact("revision") or 0)
+        text = self._fact("revision") or "0"
+        with _understood(self.path):
+            return int(text)
 
     def changed(self) -> None:
         """Note that results have changed."""
@@ -208,12 +226,20 @@ class Journal:
 
     def exported(self) -> dict[str, int]:
         """Return, for each LMS that files were made for, the revision that they hold."""
-        found: dict[str, int] = json.loads(self._fact("exported") or "{}")
-        return found
+        return self._named("exported")
 
     def note_export(self, to: str) -> None:
         """Note that files for an LMS hold the results as they are now."""
         self._set_fact("exported", json.dumps({**self.exported(), to: self.revision}, sort_keys=True))
+
+    def picked(self) -> dict[str, str]:
+        """Return which file of an attempt an instructor named, by the attempt's key."""
+        return self._named("picked")
+
+    def note_picks(self, picks: Mapping[str, str]) -> None:
+        """Keep what an instructor named, also for when the run is gone on with."""
+        if picks:
+            self._set_fact("picked", json.dumps({**self.picked(), **picks}, sort_keys=True))
 
     @property
     def begun(self) -> bool:
@@ -224,6 +250,11 @@ class Journal:
         with _told(self.path):
             found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if found is None else str(found[0])
+
+    def _named(self, name: str) -> dict[str, Any]:
+        text = self._fact(name) or "{}"
+        with _understood(self.path):
+            return dict(json.loads(text))
 
     def _set_fact(self, name: str, value: str) -> None:
         with _told(self.path):
@@ -278,7 +309,8 @@ class Journal:
         """Return all entries, in order."""
         with _told(self.path):
             found = self._database.execute("SELECT entry FROM entry ORDER BY number").fetchall()
-        return tuple(_load(text) for (text,) in found)
+        with _understood(self.path):
+            return tuple(_load(text) for (text,) in found)
 
     # ---------------------------------------------------------------- how they ended
 
@@ -327,34 +359,48 @@ class Journal:
 
 def _locked(path: Path, out: Path) -> sqlite3.Connection:
     """Hold a lock that goes with the process, however it ends. SQLite knows how on every system."""
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if "locked" in str(error):
-            raise UsageError(
-                f"Another run is writing to '{out}'.", hint="Wait until it ends, or choose another folder with --out."
-            ) from error
-        raise _unwritable(path, error) from error
-    except sqlite3.Error as error:
-        connection.close()
-        raise _unwritable(path, error) from error
+    with _told(path):
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            connection.close()
+            if "locked" in str(error):
+                raise UsageError(
+                    f"Another run is writing to '{out}'.",
+                    hint="Wait until it ends, or choose another folder with --out.",
+                ) from error
+            raise
     return connection
 
 
 @contextlib.contextmanager
 def _told(path: Path) -> Iterator[None]:
+    """Turn what SQLite says into one sentence."""
     try:
         yield
+    except sqlite3.OperationalError as error:
+        raise OutputError(
+            f"The run's journal {path} can't be used ({error}).",
+            hint="Look whether that disk has free space and may be written to.",
+        ) from error
     except sqlite3.Error as error:
-        raise _unwritable(path, error) from error
+        raise _damaged(path, str(error)) from error
 
 
-def _unwritable(path: Path, error: sqlite3.Error) -> OutputError:
+@contextlib.contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """Turn what reading a damaged text brings about into one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise _damaged(path, "what stands in it makes no sense") from error
+
+
+def _damaged(path: Path, why: str) -> OutputError:
     return OutputError(
-        f"The run's journal {path} can't be used ({error}).",
-        hint="Free some space, or choose another folder with --out.",
+        f"The run's journal {path} is damaged ({why}).",
+        hint="Grade again into another folder with --out; what was decided stands in overrides.toml.",
     )
 
 

@@ -48,6 +48,8 @@ def read_overrides(out: Path) -> tuple[OverrideLine, ...]:
         UsageError: If the file can't be read or an entry isn't complete.
     """
     path = out / NAME
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: it is no file.", hint="Remove it.")
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

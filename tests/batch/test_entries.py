@@ -131,3 +131,28 @@ def test_numbers_stay(tmp_path: Path, journal: Journal) -> None:
     kept = {entry.attempt.key: (entry.number, entry.folder) for entry in first}
     assert {entry.attempt.key: (entry.number, entry.folder) for entry in again if entry.attempt.key != "d"} == kept
     assert again[0].number == 3
+
+
+def test_a_number_in_a_name_is_no_key(tmp_path: Path) -> None:
+    """The key is shown unless it is the very name."""
+    assert title_of(handed(tmp_path, "1", "a.py", name="Ada 1st")) == "Ada 1st (1)"
+    assert title_of(handed(tmp_path, "ada", "a.py", name="ada")) == "ada"
+    assert title_of(handed(tmp_path, "ada.py", "ada.py", name="ada")) == "ada.py"
+
+
+def test_more_files_than_can_be_looked_at(tmp_path: Path, journal: Journal) -> None:
+    """Nothing is graded in place of the one that wasn't looked at: it is asked for."""
+    attempt = handed(tmp_path, "6", *(f"{letter}.py" for letter in "abcdefg"))
+    (entry,) = entries_of([attempt], journal, flat=False, expected=(), picks={})
+    assert "a.py, b.py, c.py, d.py, e.py, or one of 2 more?" in entry.trouble
+    (entry,) = entries_of([attempt], journal, flat=False, expected=(), picks={"6": "g.py"})
+    assert entry.main is not None
+    assert entry.main.name == "g.py"
+
+
+def test_what_lies_beside_several_files(tmp_path: Path, journal: Journal) -> None:
+    """Data is there whichever file turns out to be the submission."""
+    attempt = handed(tmp_path, "6", "a.py", "b.py", "data.csv")
+    (entry,) = entries_of([attempt], journal, flat=False, expected=(), picks={})
+    assert [file.name for file in entry.choices] == ["a.py", "b.py"]
+    assert [file.name for file in entry.companions] == ["data.csv"]

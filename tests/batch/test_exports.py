@@ -124,3 +124,38 @@ def test_canvas_gets_scores_and_comments(course: Path, tmp_path: Path) -> None:
     assert (sent.returncode, sent.stdout.strip()) == (0, "3 sent, 0 unchanged, 0 failed, 0 skipped")
     assert TOKEN not in sent.stdout + sent.stderr
     assert {has["score"] for has in site.submissions.values()} == {50.0}
+
+
+def test_a_sheet_of_older_results_is_not_left(course: Path, tmp_path: Path) -> None:
+    """An export without a sheet, after grades have changed, removes the one that holds the old ones, and says so."""
+    out, sheet_file = tmp_path / "run", LMS / "hw1_worksheet.csv"
+    words = ("--course", course, "--isolation", "process", "--out", out)
+    assert grade("batch", LMS / "hw1_folders.zip", *words, "--worksheet", sheet_file).returncode == 0
+    assert "Ready: the files in moodle" in (out / "index.html").read_text("utf-8")
+    assert grade("override", out, "6", "say/word", "3", "--reason", "x").returncode == 0
+    assert "Not ready: grades have changed" in (out / "index.html").read_text("utf-8")
+
+    done = grade("export", out, "--to", "moodle")
+    assert "The worksheet is of older results, and was removed" in done.stdout
+    assert names(out / "moodle") == ["checklist.txt", "feedback-1.zip"]
+
+
+def test_what_is_to_be_known_is_said(course: Path, tmp_path: Path) -> None:
+    """Remarks on an attempt and what was left alone are named for people and programs."""
+    right = b"def say():\n    return 'right'\n"
+    entries = {
+        "Ada_1_assignsubmission_file/hw.py": right,
+        "Ada_1_assignsubmission_file/old.zip": b"no zip",
+        "Bob_2_assignsubmission_file/hw.py": right,
+        "what.txt": b"?",
+    }
+    zip_of(tmp_path / "a.zip", entries)
+    words = ("batch", tmp_path / "a.zip", "--course", course, "--isolation", "process", "--out", tmp_path / "run")
+    lines = grade(*words).stdout.splitlines()
+    assert lines[lines.index("to know (1):") + 1].startswith("  Ada (1): 'old.zip' can't be used")
+    assert lines[lines.index("left alone (1):") + 1].startswith("  'what.txt'")
+    assert "old.zip" in (tmp_path / "run" / "gradebook.csv").read_text("utf-8-sig")
+    assert "old.zip" in (tmp_path / "run" / "index.html").read_text("utf-8")
+    document = json.loads(grade(*words, "--resume", "--format", "json").stdout)
+    assert len(document["others"]) == 1
+    assert [len(entry["remarks"]) for entry in document["submissions"]] == [1, 0]

@@ -213,3 +213,51 @@ def test_a_failure_is_named_once_for_all(root: Path) -> None:
 def test_a_group_that_is_none(graded: Path) -> None:
     """One sentence."""
     one_sentence(grade("name-group", graded / "run", "zzzz", "x"), 2, "no group 'zzzz'")
+
+
+BY_HAND = {
+    "nobody": ("c", "say/word", 5, "no attempt has the key 'c'; is it 'c.py'?"),
+    "no criterion": ("b.py", "say/words", 5, "'b.py' has no criterion 'say/words'. There is: say/word."),
+    "too many points": ("b.py", "say/word", 50, "say/word of 'b.py' has 10 points, so 50 count as these."),
+}
+
+
+@pytest.mark.parametrize("title", BY_HAND)
+def test_an_override_by_hand_that_does_nothing(title: str, root: Path) -> None:
+    """It stops nobody's grade, and is told."""
+    student, criterion, points, said = BY_HAND[title]
+    (root / "run" / "overrides.toml").write_text(
+        f'[[override]]\nstudent = "{student}"\ncriterion = "{criterion}"\npoints = {points}\nreason = "x"\nby = "y"\n',
+        encoding="utf-8",
+    )
+    done = grade("regrade", root / "run", "--course", root / "course")
+    assert (done.returncode, done.stderr) == (0, f"grade: overrides.toml: {said}\n")
+    assert "4 judged" in done.stdout
+
+
+def test_an_appeal_as_it_was_copied(root: Path) -> None:
+    """The whole sentence of the report will do, also without quotes; a changed point says who changed it."""
+    assert grade("override", root / "run", "b.py", "say/word", 3, "--reason", "Heard it.", "--by", "A").returncode == 0
+    (report,) = (root / "run").glob("b-*/report.html")
+    (line,) = re.findall(r"<code>(say/word \d+ [0-9a-f]+…[0-9a-f]+)</code>", report.read_text("utf-8"))
+    sentence = f"Do you disagree? Send your instructor this line: {line}"
+    for words in ([sentence], sentence.split()):
+        done = grade("appeal", *words, "--run", root / "run", "--course", root / "course")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "override: say/word 0 -> 3, by A: Heard it." in done.stdout.splitlines()
+
+
+def test_an_appeal_of_a_file_that_never_ran(tmp_path: Path) -> None:
+    """It says why there is nothing to show, and who else handed in the same."""
+    course = write_course(tmp_path / "course")
+    (tmp_path / "hand-ins").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "hand-ins" / f"{name}.py").write_text("def say(:\n")
+    words = ("--course", course, "--isolation", "process", "--out", tmp_path / "run", "--format", "json")
+    done = grade("batch", tmp_path / "hand-ins", *words)
+    one, two = json.loads(done.stdout)["submissions"]
+    assert (one["score"], two["same_as"]) == (0, 0)
+
+    done = grade("appeal", f"say/word {one['seed']} {one['sha256'][:8]}", "--run", tmp_path / "run")
+    assert "The same file: b.py" in done.stdout.splitlines()
+    assert "note: Python can't read your file: line 1 has a syntax error" in done.stdout

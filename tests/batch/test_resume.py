@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import signal
 import time
 from pathlib import Path
@@ -136,3 +137,43 @@ def test_the_same_files_are_run_once(hand_ins: Path, course: Path, tmp_path: Pat
         for name in THREE if entry["status"] == "graded" else ():
             one, other = (tmp_path / run / entry["folder"] / name for run in "ab")
             assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_run_knows_its_course_and_its_picks(course: Path, tmp_path: Path) -> None:
+    """What was said once holds for --resume too: the course, and which file is the submission."""
+    for name in ("a", "b"):
+        (tmp_path / "hand-ins" / "ada").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "hand-ins" / "ada" / f"{name}.py").write_text(f"def say():\n    return 'right'\n# {name}\n")
+    words = ("batch", tmp_path / "hand-ins", "--isolation", "process", "--out", tmp_path / "out", "--format", "json")
+    asked = grade(*words, "--course", course)
+    assert asked.returncode == 4
+    assert "which file is the submission: a.py, b.py?" in json.loads(asked.stdout)["submissions"][0]["reason"]
+
+    for picked in (["--pick", "ada=b.py"], []):
+        (entry,) = json.loads(grade(*words, "--resume", *picked).stdout)["submissions"]
+        assert (entry["status"], entry["name"], entry["score"]) == ("graded", "b.py", 10)
+    # Another file is handed in, and the one that was named is gone.
+    (tmp_path / "hand-ins" / "ada" / "b.py").unlink()
+    (entry,) = json.loads(grade(*words, "--resume").stdout)["submissions"]
+    assert entry["name"] == "a.py"
+
+
+@LINUX
+def test_how_to_go_on_is_the_whole_command(hand_ins: Path, course: Path, tmp_path: Path) -> None:
+    """What the run doesn't keep by itself stands in the command that an interrupted run prints."""
+    (hand_ins / "00.py").write_text("import time\nopen('busy', 'w').close()\nwhile True:\n    pass\n")
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    words = ("--course", course, "--isolation", "process", "--jobs", 2, "--no-share", "--out", tmp_path / "out")
+    process = start("batch", hand_ins, *words, cwd=tmp_path, env={"TMPDIR": str(scratch)})
+    until = time.monotonic() + 60
+    while not list(scratch.rglob("busy")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    (line,) = [line for line in err.splitlines() if line.startswith("Go on with: ")]
+    said = shlex.split(line.removeprefix("Go on with: "))
+    assert said[:2] == ["grade", "batch"]
+    assert said[-6:] == ["--resume", "--jobs", "2", "--isolation", "process", "--no-share"]
+    (hand_ins / "00.py").write_text("def say():\n    return 'right'\n")
+    assert "15 of 18 graded" in grade(*said[1:]).stdout

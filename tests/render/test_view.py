@@ -22,6 +22,7 @@ def test_full_marks() -> None:
     assert view.heading == "100 of 100 points"
     assert bare(view.works) == "Everything is right: full marks."
     assert "another seed" in bare(view.after)
+    assert build(full_marks(), assignment(), counts=True).after == ()
     assert view.next == ()
     assert (view.open, len(view.correct), view.focus) == ((), 5, "")
 
@@ -54,6 +55,16 @@ def test_a_task_that_is_not_started_is_the_next_step() -> None:
 
     assert view.focus == "softmax"
     assert bare(view.next) == "write softmax: the grader has not found any code of yours in it."
+
+
+def test_a_file_that_stopped_is_mended_first() -> None:
+    """Nobody is told to write what may be written, and right, below the line at which the file stopped."""
+    result = failing()
+    first, *others = result.tasks
+    assert first.status is Status.MISSING
+    stopped = replace(result, tasks=(replace(first, text="engine.task.never_reached"), *others))
+
+    assert bare(build(stopped, assignment()).next).startswith("mend first what the note says")
 
 
 def test_our_fault_is_no_lost_point() -> None:
