@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Spent", "family", "run"]
+__all__ = ["Spent", "cpu_of", "family", "run"]
 
 SAMPLE_SECONDS = 0.25
 ORPHAN_SECONDS = 10.0
@@ -50,7 +50,7 @@ class _Watch:
     def run(self) -> None:
         """Look until it has ended."""
         while not self.ended.wait(SAMPLE_SECONDS):
-            self.own_cpu = max(self.own_cpu, _cpu(self.pid))
+            self.own_cpu = max(self.own_cpu, cpu_of(self.pid))
             now = [0, 0, 0]
             for pid, generation in family(self.pid).items():
                 now[min(generation, 2)] += _resident(pid)
@@ -134,7 +134,7 @@ def family(pid: int) -> dict[int, int]:
     return family
 
 
-def _cpu(pid: int) -> float:
+def cpu_of(pid: int) -> float:
     """Return the CPU seconds that a process has used, without its children's."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()

@@ -215,8 +215,13 @@ def _on_dask(trial: Trial, undisturbed: Mapping[str, bytes], chance: random.Rand
         time.sleep(chance.random())
         workers[0].send_signal(signal.SIGKILL)
         print(f"Dask: a worker killed, when {len(list(out.glob('*/result.json')))} had a result", flush=True)
+        own = 0.0
+        while process.poll() is None:
+            own = max(own, measure.cpu_of(process.pid))
+            time.sleep(0.1)
         trial.finish(process)
-        print(f"Dask: {time.monotonic() - began:.0f} s")
+        each = 1000 * own / trial.count
+        print(f"Dask: {time.monotonic() - began:.0f} s; the run itself used {each:.1f} ms of CPU for each")
         trial.all_there(out)
         trial.compare(out, undisturbed, "Dask, two workers, one killed")
     shutil.rmtree(out)
