@@ -232,7 +232,7 @@ def _report(figures: Sequence[Figures], texts: int, isolation: str, jobs: int) -
             f"{1000 * one.bare_wall:.0f}",
             f"{1000 * one.bare_cpu:.0f}",
             f"{one.graded.cpu / one.size / one.bare_cpu:.1f}",
-            f"{1000 * one.graded.own_cpu / one.size:.1f} ms",
+            f"{1000 * one.graded.own_cpu / one.size:.1f}",
         ]
         for one in figures
     ]
@@ -243,12 +243,13 @@ def _report(figures: Sequence[Figures], texts: int, isolation: str, jobs: int) -
         for one in figures
     ]
     lines += [*_table(heads, rows), "", "**Judging again, the same course**", ""]
-    heads = ["submissions", "a second", "CPU ms each", "bytes"]
+    heads = ["submissions", "a second", "CPU ms each", "of it in the run itself", "bytes"]
     rows = [
         [
             str(one.size),
             f"{one.size / one.again.wall:.0f}",
             f"{1000 * one.again.cpu / one.size:.1f}",
+            f"{1000 * one.again.own_cpu / one.size:.1f}",
             "the same" if one.same else "CHANGED",
         ]
         for one in figures

@@ -164,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--slower", 1.0, "times that a core is slower than the measured one")
     add("--price", 0.05, "of a core for an hour, in any currency")
     add("--disk-kib", 480.0, "that a submission takes on the disk")
+    add("--disk-price", 0.05, "of a GiB for a month")
     add("--evenings", 3, "simulated; the worst counts")
     add("--seed", 1, "of the simulation")
     made.add_argument("--times", type=Path, default=MEASURED, help="measured service times (default: those beside)")
@@ -185,13 +186,14 @@ def _report(
     mean = (1 - options.hung) * usual + options.hung * options.hung_seconds
     hours = evening.submissions * mean / 3600
     at_peak = peak_rate(evening)
+    disk = evening.submissions * options.disk_kib / 2**20
     hangs = f"{options.hung:.1%} hang for {options.hung_seconds:g} s"
     busy = f"{at_peak:.0f} arrivals a second at the deadline keep {at_peak * mean:.1f} cores busy"
     lines = [
         f"{evening.submissions:,} submissions in {evening.hours:g} hours; {len(measured)} measured service times",
         f"mean of these {usual:.3f} s; {hangs}; mean of all {mean:.3f} s",
         f"on paper: {hours:.1f} core-hours of work, {options.price * hours:.2f} at {options.price:g} each; {busy}",
-        f"disk: {evening.submissions * options.disk_kib / 2**20:.1f} GiB at {options.disk_kib:g} KiB each",
+        f"disk: {disk:.1f} GiB at {options.disk_kib:g} KiB each, {options.disk_price * disk:.2f} a month",
         "",
         "| 99 of 100 wait at most | cores on paper | cores simulated | price of the evening with so many |",
         "|---:|---:|---:|---:|",

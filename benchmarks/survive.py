@@ -170,7 +170,7 @@ def _killed(trial: Trial, undisturbed: Mapping[str, bytes], kills: int, chance: 
         wanted = done_before + chance.randrange(1, max(2, (trial.count - done_before) // (kills - kill + 1)))
         while process.poll() is None and _count(transcripts) < wanted:
             time.sleep(POLL_SECONDS)
-        time.sleep(chance.random())
+        time.sleep(0.3 * chance.random())
         family = measure.family(process.pid)
         targets = list(family) if kill % 2 else [process.pid]
         for pid in targets:
