@@ -222,7 +222,7 @@ def _report(figures: Sequence[Figures], texts: int, isolation: str, jobs: int) -
         "bare calls: wall ms",
         "CPU ms",
         "CPU, ratio",
-        "of it in the run itself",
+        "the run itself: CPU ms",
     ]
     rows = [
         [
@@ -243,7 +243,7 @@ def _report(figures: Sequence[Figures], texts: int, isolation: str, jobs: int) -
         for one in figures
     ]
     lines += [*_table(heads, rows), "", "**Judging again, the same course**", ""]
-    heads = ["submissions", "a second", "CPU ms each", "of it in the run itself", "bytes"]
+    heads = ["submissions", "a second", "CPU ms each", "the run itself: CPU ms", "bytes"]
     rows = [
         [
             str(one.size),
