@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from grader.core.changes import Changes
+from grader.core.redact import Audience
 from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
@@ -64,6 +65,7 @@ class ReportView:
         dispute: The line that names this result to the instructor.
         words: The page's own words, by what follows ``page.`` in the catalogue.
         since: What changed since an earlier result, if one was given.
+        audience: For whom it is made; the result was redacted for them.
     """
 
     language: str
@@ -89,6 +91,7 @@ class ReportView:
     dispute: str
     words: Mapping[str, str]
     since: SinceView | None = None
+    audience: Audience = "learner"
 
     @property
     def open(self) -> tuple[TaskView, ...]:
@@ -106,17 +109,28 @@ class ReportView:
         return tuple(sorted(self.tasks, key=lambda task: task.position))
 
 
-def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Changes | None = None) -> ReportView:
+def build(
+    result: Result,
+    assignment: Assignment,
+    *,
+    hints: int | None = None,
+    changes: Changes | None = None,
+    audience: Audience = "learner",
+) -> ReportView:
     """Resolve all that a report says.
 
     Args:
         result: What was found, already redacted for its reader.
         assignment: Whose catalogue the texts come from; it includes the engine's own texts.
-        hints: How many levels of hints are shown.
+        hints: How many levels of hints are shown; None: as many as the assignment shows.
         changes: What changed since an earlier result.
+        audience: Who reads it. An instructor is told the ids of what is named, and the calls.
     """
     words = Words(assignment.texts)
-    tasks = [task_view(task, assignment, words, position, hints) for position, task in enumerate(result.tasks)]
+    hints = assignment.hints_shown if hints is None else hints
+    tasks = [
+        task_view(task, assignment, words, position, hints, audience) for position, task in enumerate(result.tasks)
+    ]
     tasks.sort(key=lambda task: (_PLACE[task.status.id], task.position))
     graded = result.status == "graded"
     full = graded and result.cents >= result.max_cents and all(task.status.id is Status.PASSED for task in tasks)
@@ -152,6 +166,7 @@ def build(result: Result, assignment: Assignment, *, hints: int = 3, changes: Ch
             if key.startswith("page.")
         },
         since=since_view(changes, result, words) if changes is not None and graded else None,
+        audience=audience,
     )
 
 
