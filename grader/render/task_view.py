@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from grader.core.lead import in_order_of_telling
 from grader.core.redact import Audience
 from grader.core.sentence import SENTENCE
-from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, Task, TaskResult
+from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import EvidenceView, evidence_view
@@ -31,6 +32,7 @@ __all__ = [
     "next_of",
     "notes_of",
     "task_view",
+    "told_first",
 ]
 
 ICONS = {
@@ -127,8 +129,8 @@ def task_view(
     task: TaskResult, assignment: Assignment, words: Words, position: int, hints: int, audience: Audience = "learner"
 ) -> TaskView:
     """Resolve one task."""
-    wrong = [c for c in task.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
-    wrong.sort(key=lambda criterion: (not criterion.core, not criterion.finding.text))
+    wrong = told_first(task, assignment)
+    wrong.sort(key=lambda criterion: not criterion.finding.text)
     message = words.rich(task.text, task.params) or (message_of(wrong[0].finding, words) if wrong else ())
     notes = (*task.notes, *(note for c in task.criteria for note in c.finding.notes))
     return TaskView(
@@ -175,7 +177,7 @@ def notes_of(notes: Iterable[Note], words: Words) -> tuple[Rich, ...]:
 
 def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignment, words: Words) -> CriterionView:
     status = _status(criterion.status, words)
-    waits_for = _requires(assignment, task.id, criterion.id)
+    waits_for = _requires(assignment, task.id).get(criterion.id, "")
     if criterion.status is Status.BLOCKED and waits_for:
         title = inline(words.titled(f"{task.id}.{waits_for}.title", waits_for))
         status = StatusView(
@@ -198,9 +200,13 @@ def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignm
     )
 
 
-def _requires(assignment: Assignment, task_id: str, criterion_id: str) -> str:
-    tasks: list[Task] = [task for task in assignment.tasks if task.id == task_id]
-    return next((c.requires for task in tasks for c in task.criteria if c.id == criterion_id), "")
+def told_first(task: TaskResult, assignment: Assignment) -> list[CriterionResult]:
+    """Return the criteria of a task that aren't right, in the order in which they are told."""
+    return in_order_of_telling(task.criteria, _requires(assignment, task.id))
+
+
+def _requires(assignment: Assignment, task_id: str) -> dict[str, str]:
+    return {c.id: c.requires for task in assignment.tasks if task.id == task_id for c in task.criteria}
 
 
 def knock_on_of(finding: Finding, assignment: Assignment, words: Words) -> Rich:

@@ -23,6 +23,7 @@ from grader.render.task_view import (
     next_of,
     notes_of,
     task_view,
+    told_first,
 )
 from grader.render.words import Rich, Span, Words, bare
 
@@ -150,7 +151,7 @@ def build(
         name=name,
         seed=result.seed,
         works=_works(result, assignment, score, full=full, words=words),
-        next=_next(focus, graded, words),
+        next=_next(focus, graded, assignment, words),
         after=words.own("page.not_graded_why") if not graded else words.own("page.full") if full else (),
         notes=notes_of(result.notes, words),
         tasks=tuple(tasks),
@@ -207,12 +208,11 @@ def _works(result: Result, assignment: Assignment, score: Params, *, full: bool,
     return words.own("page.works_none") if result.status == "graded" else ()
 
 
-def _next(focus: TaskResult | None, graded: bool, words: Words) -> Rich:
-    """Find the one next step: of the first core criterion that isn't right, else of whatever else knows one."""
+def _next(focus: TaskResult | None, graded: bool, assignment: Assignment, words: Words) -> Rich:
+    """Find the one next step: of the criterion that is told first, else of whatever else knows one."""
     if focus is None:
         return () if graded else words.own("page.not_graded_next")
-    wrong = [c for c in focus.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
-    wrong.sort(key=lambda criterion: not criterion.core)
+    wrong = told_first(focus, assignment)
     steps = [*(next_of(criterion.finding, words) for criterion in wrong), advice(focus.text, focus.params, words)]
     if any(steps):
         return next(filter(None, steps))
