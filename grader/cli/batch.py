@@ -88,8 +88,9 @@ def parser() -> argparse.ArgumentParser:
         help="seed of the run, as an earlier one printed it; each file's own seed follows from it",
     )  # fmt: skip
     made.add_argument(
-        "--hints", metavar="N", type=int, choices=range(4), default=3, help="hints in the reports, up to this level"
-    )
+        "--hints", metavar="N", type=int, choices=range(4), default=None,
+        help="hints in the reports, up to this level (default: as the assignment has it)",
+    )  # fmt: skip
     made.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
     add_course(made)
     add_isolation(made, "auto is the best that this machine offers")
