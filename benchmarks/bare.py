@@ -30,7 +30,7 @@ __all__ = ["main"]
 def main() -> int:
     """Call, and print."""
     run, count = Path(sys.argv[1]), int(sys.argv[2])
-    paths = sorted((run / FOLDER / "transcripts").glob("*.json.gz"))[:count]
+    paths = sorted((run / FOLDER / "transcripts").glob("*.transcript"))[:count]
     wall = cpu = 0.0
     calls = 0
     for path in paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
 from grader.batch.executor import LocalExecutor
@@ -21,10 +21,10 @@ CONNECT_SECONDS = 10.0
 
 @data
 class Engine:
-    """An executor, how many can work at a time, and whether they see this machine's files."""
+    """An executor, how many can work at a time now (a cluster may grow), and whether they see this machine's files."""
 
     executor: Executor
-    workers: int
+    workers: Callable[[], int]
     here: bool
 
 
@@ -45,7 +45,7 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
         executor = LocalExecutor(jobs, seconds=SECONDS)
         finished = False
         try:
-            yield Engine(executor=executor, workers=jobs, here=True)
+            yield Engine(executor=executor, workers=lambda: jobs, here=True)
             finished = True
         finally:
             executor.shutdown(cancel_futures=not finished)
@@ -63,9 +63,12 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
             f"No Dask scheduler answers at '{scheduler}'.", hint="Start one with: dask scheduler."
         ) from error
     with client:
-        # One submission at a time for each worker, however many threads it has.
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        if not workers:
+
+        def workers() -> int:
+            # One submission at a time for each worker, however many threads it has.
+            return max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+
+        if not client.scheduler_info(n_workers=-1)["workers"]:
             raise EnvironmentFault(
                 f"The Dask scheduler at '{scheduler}' has no workers.",
                 hint=f"Start some with: dask worker {scheduler} --nworkers auto --nthreads 1.",

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import queue
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 
 from grader.batch.decisions import Decisions
@@ -34,7 +34,7 @@ class Run:
         journal: Of the run.
         executor: Carries the work.
         setup: What stays the same; where it says no ``out``, results come back and are written here.
-        most: How many pieces of work are handed to the executor at a time.
+        workers: Says how many can work at a time now. Each is handed two pieces of work, so that none waits for us.
         decisions: What instructors decided.
         share: Run what is the same once.
     """
@@ -45,12 +45,12 @@ class Run:
         executor: Executor,
         setup: Setup,
         *,
-        most: int,
+        workers: Callable[[], int],
         decisions: Decisions | None = None,
         share: bool = True,
     ) -> None:
         self._journal, self._executor, self._setup, self._share = journal, executor, setup, share
-        self._most, self._decisions = most, decisions or Decisions(overrides={}, sentences={})
+        self._workers, self._decisions = workers, decisions or Decisions(overrides={}, sentences={})
         self._done: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
         self._having: dict[Future[bytes], Entry] = {}
         self._waiting: deque[Entry] = deque()
@@ -118,7 +118,8 @@ class Run:
     def _work(self, *, again: bool = False) -> Iterator[Row]:
         setup = encode(self._setup)
         while self._waiting or self._having:
-            while self._waiting and len(self._having) < self._most:
+            most = 2 * self._workers()
+            while self._waiting and len(self._having) < most:
                 entry = self._waiting.popleft()
                 try:
                     request = self._request(entry, again=again)

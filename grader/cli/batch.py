@@ -203,11 +203,11 @@ def _graded(
                 journal,
                 engine.executor,
                 setup,
-                most=2 * engine.workers,
+                workers=engine.workers,
                 decisions=decisions,
                 share=not options.no_share,
             )
-            ready = work.introduce(engine.workers)
+            ready = work.introduce(engine.workers())
             if before is None:
                 journal.facts = facts_of(
                     ready,
