@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import shlex
 import sys
 import tempfile
 import time
@@ -24,12 +23,15 @@ from grader.batch.start import entries_to_do, expected_names, facts_of, rows_of,
 from grader.batch.tally import Tally
 from grader.cli.batch_output import Output, shown
 from grader.cli.export import add_sheet, say, sheet
+from grader.cli.going_on import say_how_to_go_on
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
 from grader.cli.regrade_run import warn_of_overrides
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
 from grader.lms.out.export import Options
+from grader.lms.out.exports import export
 from grader.lms.sources import KINDS, Source, read_source
+from grader.model.gradebook import Gradebook
 from grader.run.removal import remove_tree
 from grader.run.stopwatch import Stopwatch, table
 from grader.store.journal import Entry, Facts, Journal
@@ -109,7 +111,16 @@ def run(words: Sequence[str]) -> int:
         raise UsageError(f"There is no file or folder '{shown(options.path)}'.", hint="Check the spelling.")
     if options.path.is_file() and options.path.suffix.lower() in (".py", ".ipynb"):
         raise UsageError(f"'{shown(options.path)}' is a file of one submission.", hint=f"Use: grade {options.path}")
-    worksheet = sheet(options.worksheet)  # nobody waits for grades whose sheet can't be read
+    chosen = None
+    if options.worksheet is not None:
+        chosen = Options(
+            sheet=sheet(options.worksheet),
+            sheet_name=str(options.worksheet),
+            columns=options.columns,
+            upload_limit=options.upload_limit,
+        )
+        # Nobody waits for grades whose sheet can't be used.
+        export("moodle", Gradebook(assignment="", title="", max_cents=0, grades=()), chosen)
     if not options.resume:
         choose_assignment(find_course(options.course), options.assignment)  # before there is a folder for the results
     with Journal(out, new=not options.resume) as journal:
@@ -120,7 +131,7 @@ def run(words: Sequence[str]) -> int:
         assignment = choose_assignment(course, options.assignment or (before.assignment if before else ""))
         _same_run(before, options, assignment, out)
         source = _planned(journal, options, assignment, expected_names(course.handout(assignment)))
-        return _graded(journal, options, source, before, assignment, worksheet, began)
+        return _graded(journal, options, source, before, assignment, chosen, began)
 
 
 def beside(path: Path) -> Path:
@@ -167,7 +178,7 @@ def _graded(
     source: Source,
     before: Facts | None,
     assignment: str,
-    worksheet: bytes | None,
+    chosen: Options | None,
     began: float,
 ) -> int:
     done = rows_of(journal)
@@ -224,17 +235,16 @@ def _graded(
                 watch.merge(row.profile)
                 output.row(row, every[row.number])
     except KeyboardInterrupt:
-        _stopped(output, journal, options, "interrupted")
+        say_how_to_go_on("interrupted", output, journal, options, parser())
         return 130
     except GraderError:
         if output.done:
-            _stopped(output, journal, options, "stopped")
+            say_how_to_go_on("stopped", output, journal, options, parser())
         raise
     written = write_outputs(journal)
     output.end(tally, source, ready, written, out=journal.out, seed=seed)
     warn_of_overrides(journal)
-    if worksheet is not None:
-        chosen = Options(sheet=worksheet, sheet_name=str(options.worksheet), upload_limit=options.upload_limit)
+    if chosen is not None:
         exported = write_export(journal, "moodle", chosen)
         write_class_page(journal)  # it says what is ready for the LMS
         if options.format == "text":
@@ -258,33 +268,6 @@ def _in_order(rows: Iterable[Row], entries: Sequence[Entry]) -> Iterator[Row]:
         while wanted in early:
             yield early.pop(wanted)
             wanted = next(following, None)
-
-
-def _stopped(output: Output, journal: Journal, options: argparse.Namespace, what: str) -> None:
-    output.clear()
-    again = ["grade", "batch", str(options.path), "--out", str(journal.out), "--resume"]
-    again += _once_more(options, begun=journal.begun)
-    print(
-        f"grade: {what}; {output.done} of {output.total} are done, their reports are in {shown(journal.out)}.\n"
-        f"Go on with: {shown(shlex.join(again))}",
-        file=sys.stderr,
-    )
-
-
-def _once_more(options: argparse.Namespace, *, begun: bool) -> list[str]:
-    """Return what has to be said again, since the run doesn't keep it."""
-    default = parser().parse_args([str(options.path)])
-    wanted = ["source", "worksheet", "upload_limit", "jobs", "engine", "scheduler", "isolation", "format"]
-    if not begun:
-        wanted += ["course", "assignment", "seed", "hints"]
-    names = {"source": "from", "upload_limit": "upload-limit"}
-    words = [
-        word
-        for name in wanted
-        if getattr(options, name) != getattr(default, name)
-        for word in (f"--{names.get(name, name)}", str(getattr(options, name)))
-    ]
-    return [*words, *(["--no-share"] if options.no_share else [])]
 
 
 def _print_profile(watch: Stopwatch, wall: float, submissions: int) -> None:

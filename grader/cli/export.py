@@ -31,10 +31,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--latest", metavar="FILE", type=Path, help="moodle: the worksheet downloaded again: who was graded meanwhile"
     )
-    made.add_argument(
-        "--columns", metavar="WHAT=HEADER,...", type=_columns, default={},
-        help="moodle: which column is which, where it can't be told",
-    )  # fmt: skip
     made.add_argument("--column", metavar="TITLE", default="", help="the assignment's column, such as 'HW1 (1234)'")
     made.add_argument("--no-comments", action="store_true", help="grades only")
     made.add_argument("--canvas-url", metavar="URL", default="", help="canvas-api: the site's address")
@@ -69,6 +65,10 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
         "--upload-limit", metavar="BYTES", type=_bytes, default=50_000_000,
         help="the largest file that the site takes (default: 50000000)",
     )  # fmt: skip
+    parser.add_argument(
+        "--columns", metavar="WHAT=HEADER,...", type=_columns, default={},
+        help="of Moodle's sheet: which column is which, where it can't be told",
+    )  # fmt: skip
 
 
 def run(words: Sequence[str]) -> int:
@@ -88,6 +88,8 @@ def say(written: Sequence[str], notes: Sequence[str], unplaced: Sequence[str], o
     for sentence in unplaced:
         print(f"  {shown(sentence)}")
     print(f"wrote {', '.join(shown(out / name) for name in written)}")
+    if "moodle/dry-run.txt" in written:
+        print(f"next: read {shown(out / 'moodle/dry-run.txt')}, then follow {shown(out / 'moodle/checklist.txt')}")
 
 
 def sheet(path: Path | None) -> bytes | None:

@@ -159,3 +159,20 @@ def test_what_is_to_be_known_is_said(course: Path, tmp_path: Path) -> None:
     document = json.loads(grade(*words, "--resume", "--format", "json").stdout)
     assert len(document["others"]) == 1
     assert [len(entry["remarks"]) for entry in document["submissions"]] == [1, 0]
+
+
+def test_a_sheet_that_can_t_be_used_is_told_first(course: Path, tmp_path: Path) -> None:
+    """Nobody waits for a class to be graded whose sheet can't be filled; its columns can be named at once."""
+    text = (LMS / "hw1_worksheet.csv").read_text("utf-8-sig")
+    head, _, rows = text.partition("\n")
+    (tmp_path / "odd.csv").write_text(",".join(f"c{number}" for number in range(len(head.split(",")))) + "\n" + rows)
+    words = ("--course", course, "--isolation", "process", "--out", tmp_path / "run")
+    given = (*words, "--worksheet", tmp_path / "odd.csv")
+    one_sentence(grade("batch", LMS / "hw1_folders.zip", *given), 3, "odd.csv", "--columns")
+    assert not (tmp_path / "run").exists()
+
+    named = "identifier=c0,grade=c4,maximum=c5,modified=c9,feedback=c10"
+    done = grade("batch", LMS / "hw1_folders.zip", *given, "--columns", named)
+    assert done.returncode == 0, done
+    assert "8 of 9 rows will be taken by Moodle." in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("next: read ")
