@@ -282,7 +282,13 @@ CASES = [
     pytest.param(
         "scaled_dot_product_attention",
         refuse,
-        {"shapes": "0 engine.call.raised", "rows": "0", "weights": "0", "out": "0", "kept": "0 attention.kept.no_answer"},
+        {
+            "shapes": "0 engine.call.raised",
+            "rows": "0",
+            "weights": "0",
+            "out": "0",
+            "kept": "0 attention.kept.no_answer",
+        },
         id="attention-raises",
     ),
     pytest.param(
