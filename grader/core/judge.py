@@ -7,6 +7,7 @@ from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import find_function, inputs_of
 from grader.core.follow import better, to_follow
 from grader.core.integrity import integrity_notes
+from grader.core.lead import LINES
 from grader.core.loading import loading_notes, nothing_ran, own_line
 from grader.core.memory import Memory
 from grader.core.observed import Observed
@@ -14,10 +15,7 @@ from grader.core.runnable import runnable
 from grader.model import Finding, Note, Params, Status, Task, Transcript
 from grader.model._data import data, replace
 
-__all__ = ["LINE", "LINE_IN_CELL", "Judgement", "TaskJudgement", "judge", "needs_cells"]
-
-LINE, LINE_IN_CELL = "engine.note.line", "engine.note.line_in_cell"
-"""Notes that hold the learner's own line, where a call stopped."""
+__all__ = ["Judgement", "TaskJudgement", "judge", "needs_cells"]
 
 
 @data
@@ -85,7 +83,7 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript, memo
         points = {f"{task.id}/{criterion.id}": criterion.points for criterion in task.criteria}
         findings = better(findings, again, points, via)
     notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
-    findings = tuple(runnable(finding, assignment, task, transcript, found.name) for finding in findings)
+    findings = tuple(runnable(finding, assignment, transcript, found.name) for finding in findings)
     findings = _with_lines(findings, transcript)
     return TaskJudgement(task=task.id, findings=findings, notes=notes)
 
@@ -100,7 +98,7 @@ def _with_lines(findings: tuple[Finding, ...], transcript: Transcript) -> tuple[
         code = "" if failure is None else own_line(transcript, failure.cell, failure.line)
         if failure is not None and code and finding.status is not Status.PASSED:
             params = (("line", failure.line or 0), ("cell", failure.cell or 0), ("code", code))
-            note = Note(text=LINE_IN_CELL if failure.cell else LINE, params=params)
+            note = Note(text=LINES[bool(failure.cell)], params=params)
             finding = replace(finding, notes=(*finding.notes, note))
         made.append(finding)
     return tuple(made)

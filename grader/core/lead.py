@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 from grader.model import CriterionResult, Status
 
-__all__ = ["in_order_of_telling"]
+__all__ = ["LINES", "in_order_of_telling"]
+
+LINES = ("engine.note.line", "engine.note.line_in_cell")
+"""Notes that hold the learner's own line, where a call stopped: of a script, and of a notebook."""
 
 
 def in_order_of_telling(criteria: Iterable[CriterionResult], requires: dict[str, str]) -> list[CriterionResult]:

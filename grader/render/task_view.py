@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from grader.core.lead import in_order_of_telling
+from grader.core.lead import LINES, in_order_of_telling
 from grader.core.redact import Audience
 from grader.core.sentence import SENTENCE
 from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, TaskResult
@@ -45,6 +45,7 @@ ICONS = {
 }
 HINT_LEVELS = 3
 MOST_CALLS = 6
+MOST_LINES = 3
 
 
 @data
@@ -104,7 +105,13 @@ class FindingView:
 
 @data
 class TaskView:
-    """A task, ready to be shown: ``position`` is its place in the assignment, ``told`` what the instructor says."""
+    """A task, ready to be shown.
+
+    Attributes:
+        position: Its place in the assignment.
+        stopped: The learner's own lines where calls stopped.
+        told: What the instructor says.
+    """
 
     id: str
     position: int
@@ -114,6 +121,7 @@ class TaskView:
     score: str
     max_score: str
     message: Rich
+    stopped: tuple[Rich, ...]
     told: tuple[Rich, ...]
     notes: tuple[Rich, ...]
     findings: tuple[FindingView, ...]
@@ -142,8 +150,9 @@ def task_view(
         score=_score(task.status, task.cents),
         max_score=points(task.max_cents),
         message=message,
+        stopped=notes_of((note for note in notes if note.text in LINES), words)[:MOST_LINES],
         told=notes_of((note for note in notes if note.text == SENTENCE), words),
-        notes=notes_of((note for note in notes if note.text != SENTENCE), words),
+        notes=notes_of((note for note in notes if note.text not in (SENTENCE, *LINES)), words),
         findings=_findings(task, wrong, assignment, words, hints, message, audience) or _pictures(task, words),
         criteria=tuple(_criterion(criterion, task, assignment, words) for criterion in task.criteria),
     )

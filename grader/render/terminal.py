@@ -187,7 +187,8 @@ class _Writer:
         return f"{self._clean(task.status.word)}: {self._clean(bare(wrong[0].title))}" if wrong else task.status.word
 
     def _details(self, task: TaskView) -> list[str]:
-        lines = [*self._paragraphs(task.message), *self._told(task)]
+        lines = [*self._paragraphs(task.message), *(line for text in task.stopped for line in self._paragraphs(text))]
+        lines += self._told(task)
         for finding in task.findings[:1]:
             lines += self._evidence(finding)
             lines += self._paragraphs(finding.cause)

@@ -11,7 +11,7 @@ from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.figures import points
-from grader.render.grids import CellView, Grid, GridRow
+from grader.render.grids import NAME, CellView, Grid, GridRow, cut
 from grader.render.since import SinceView, since_view
 from grader.render.task_view import (
     CriterionView,
@@ -67,6 +67,7 @@ class ReportView:
         words: The page's own words, by what follows ``page.`` in the catalogue.
         since: What changed since an earlier result, if one was given.
         audience: For whom it is made; the result was redacted for them.
+        left_out: Some of what could be shown isn't, so that the page stays small.
     """
 
     language: str
@@ -93,6 +94,7 @@ class ReportView:
     words: Mapping[str, str]
     since: SinceView | None = None
     audience: Audience = "learner"
+    left_out: bool = False
 
     @property
     def open(self) -> tuple[TaskView, ...]:
@@ -140,7 +142,7 @@ def build(
     focus = next((task for task in result.tasks if task.status not in (Status.PASSED, Status.NOT_GRADED)), None)
     title = words.titled("title", assignment.id)
     score: Params = (("score", points(result.cents)), ("max", points(result.max_cents)))
-    name = clean.html(result.name)
+    name = cut(clean.html(result.name), NAME)
     return ReportView(
         language=assignment.language,
         page_title=_page_title(bare(title), score, graded, words),
