@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Spent", "run"]
+__all__ = ["Spent", "cpu_of", "family", "run"]
 
 SAMPLE_SECONDS = 0.25
 ORPHAN_SECONDS = 10.0
@@ -28,12 +28,34 @@ class Spent:
             waited for.
         peak: Most memory that all of them had at one time, in bytes, shared pages counted once; 0 if not asked for.
         code: The exit status.
+        peaks: The same of the command itself, of its children, and of all below them, each at its own worst moment.
+        own_cpu: CPU seconds of the command alone, as seen last; 0 if memory isn't asked for.
     """
 
     wall: float
     cpu: float
     peak: int
     code: int
+    peaks: tuple[int, int, int] = (0, 0, 0)
+    own_cpu: float = 0.0
+
+
+class _Watch:
+    """Looks at a process and its descendants from time to time, until ``ended``."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.ended = pid, threading.Event()
+        self.peak, self.peaks, self.own_cpu = 0, [0, 0, 0], 0.0
+
+    def run(self) -> None:
+        """Look until it has ended."""
+        while not self.ended.wait(SAMPLE_SECONDS):
+            self.own_cpu = max(self.own_cpu, cpu_of(self.pid))
+            now = [0, 0, 0]
+            for pid, generation in family(self.pid).items():
+                now[min(generation, 2)] += _resident(pid)
+            self.peak = max(self.peak, sum(now))
+            self.peaks = [max(pair) for pair in zip(self.peaks, now, strict=True)]
 
 
 def run(
@@ -56,17 +78,22 @@ def run(
             stdout=output,
             stderr=output,
         )
-        ended = threading.Event()
-        peaks = [0]
-        watcher = threading.Thread(target=_watch, args=(process.pid, ended, peaks), daemon=True)
+        watch = _Watch(process.pid)
         if memory:
-            watcher.start()
+            threading.Thread(target=watch.run, daemon=True).start()
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
-        ended.set()
+        watch.ended.set()
         cpu = usage.ru_utime + usage.ru_stime + _of_orphans()
-    return Spent(wall=wall, cpu=cpu, peak=peaks[0], code=process.returncode)
+    return Spent(
+        wall=wall,
+        cpu=cpu,
+        peak=watch.peak,
+        code=process.returncode,
+        peaks=(watch.peaks[0], watch.peaks[1], watch.peaks[2]),
+        own_cpu=watch.own_cpu,
+    )
 
 
 def _adopt_orphans() -> None:
@@ -90,25 +117,30 @@ def _of_orphans() -> float:
     raise RuntimeError(f"a process of the command still runs {ORPHAN_SECONDS:g} s after it")
 
 
-def _watch(pid: int, ended: threading.Event, peaks: list[int]) -> None:
-    while not ended.wait(SAMPLE_SECONDS):
-        peaks[0] = max(peaks[0], sum(map(_resident, _family(pid))))
-
-
-def _family(pid: int) -> list[int]:
-    """Return a process and its descendants."""
-    parents: dict[int, int] = {}
+def family(pid: int) -> dict[int, int]:
+    """Return a process and its descendants, with how many generations each is below it."""
+    children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parents[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[1])
+            parent = int(stat.read_bytes().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue
-    family, grown = {pid}, True
-    while grown:
-        more = {child for child, parent in parents.items() if parent in family} - family
-        family |= more
-        grown = bool(more)
-    return sorted(family)
+        children.setdefault(parent, []).append(int(stat.parent.name))
+    family, youngest, generation = {pid: 0}, [pid], 0
+    while youngest:
+        generation += 1
+        youngest = [child for parent in youngest for child in children.get(parent, ()) if child not in family]
+        family |= dict.fromkeys(youngest, generation)
+    return family
+
+
+def cpu_of(pid: int) -> float:
+    """Return the CPU seconds that a process has used, without its children's."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _resident(pid: int) -> int:

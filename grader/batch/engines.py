@@ -21,19 +21,11 @@ CONNECT_SECONDS = 10.0
 
 @data
 class Engine:
-    """Where work is done.
-
-    Attributes:
-        executor: Takes the work.
-        workers: How many can work at a time.
-        here: They see this machine's files.
-        alive: Says whether there is anybody who works.
-    """
+    """An executor, how many can work now (a cluster grows and shrinks), and whether they see this machine's files."""
 
     executor: Executor
-    workers: int
+    workers: Callable[[], int]
     here: bool
-    alive: Callable[[], bool] = lambda: True
 
 
 @contextlib.contextmanager
@@ -53,7 +45,7 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
         executor = LocalExecutor(jobs, seconds=SECONDS)
         finished = False
         try:
-            yield Engine(executor=executor, workers=jobs, here=True)
+            yield Engine(executor=executor, workers=lambda: jobs, here=True)
             finished = True
         finally:
             executor.shutdown(cancel_futures=not finished)
@@ -71,12 +63,12 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
             f"No Dask scheduler answers at '{scheduler}'.", hint="Start one with: dask scheduler."
         ) from error
     with client:
-        # One submission at a time for each worker, however many threads it has.
-        def count() -> int:
+
+        def workers() -> int:
+            # One submission at a time for each worker, however many threads it has.
             return len(client.scheduler_info(n_workers=-1)["workers"])
 
-        workers = count()
-        if not workers:
+        if not workers():
             raise EnvironmentFault(
                 f"The Dask scheduler at '{scheduler}' has no workers.",
                 hint=f"Start some with: dask worker {scheduler} --nworkers auto --nthreads 1.",
@@ -84,6 +76,6 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
         # The same work twice is two pieces of work: what has come back isn't taken from a memory of answers.
         executor = client.get_executor(pure=False)  # type: ignore[no-untyped-call]  # see above
         try:
-            yield Engine(executor=executor, workers=workers, here=False, alive=lambda: count() > 0)
+            yield Engine(executor=executor, workers=workers, here=False)
         finally:
             executor.shutdown(wait=False)

@@ -11,10 +11,12 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import BinaryIO
 
 from grader.batch import work
 from grader.batch.executor import read_frame, write_frame
+from grader.run.removal import remove_tree
 
 __all__ = ["main"]
 
@@ -32,6 +34,9 @@ def main() -> None:
             write_frame(answers, getattr(importlib.import_module(module), function)(*args))
             answers.flush()
     work.close()
+    # Whoever started this process removes its temporary folder, unless it was killed.
+    with contextlib.suppress(OSError, KeyError):
+        remove_tree(Path(os.environ["TMPDIR"]))
 
 
 def _own_output() -> BinaryIO:

@@ -26,6 +26,7 @@ class Setup:
         hidden: Of the inputs of its hidden criteria, hexadecimal.
         out: Where a worker writes its results; ``""``: it sends them, since it may be on another machine.
         secrets: Files besides the solutions that student code must not be able to read.
+        hints: Up to which level they stand in the reports; None: as the assignment has it.
         digest: Of the course, if another one must not be used.
         versions: Of what judges, where a worker may have others; then it must not work.
     """
@@ -37,7 +38,7 @@ class Setup:
     hidden: str
     out: str
     secrets: tuple[str, ...] = ()
-    hints: int = 3
+    hints: int | None = None
     digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
 

@@ -50,7 +50,7 @@ def judge_again(
     whole = {entry.number for entry in entries} >= {number for number, row in rows.items() if row.status == "graded"}
     setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest)
     with open_engine("local", jobs=jobs) as engine:
-        run = Run(journal, engine.executor, setup, most=2 * jobs, decisions=decisions_of(journal))
+        run = Run(journal, engine.executor, setup, workers=engine.workers, decisions=decisions_of(journal))
         ready = run.introduce(jobs)
         yield ready
         if whole and ready.digest != facts.digest:
@@ -79,7 +79,7 @@ def run_again(
         digest=facts.digest,
     )
     with open_engine("local", jobs=jobs) as engine:
-        run = Run(journal, engine.executor, setup, most=2 * jobs, decisions=decisions_of(journal), share=False)
+        run = Run(journal, engine.executor, setup, workers=engine.workers, decisions=decisions_of(journal), share=False)
         yield run.introduce(jobs)
         for row in run.grade(entries, {}):
             yield _change(called[row.number], rows.get(row.number), row)

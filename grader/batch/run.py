@@ -36,10 +36,9 @@ class Run:
         journal: Of the run.
         executor: Carries the work.
         setup: What stays the same; where it says no ``out``, results come back and are written here.
-        most: How many pieces of work are handed to the executor at a time.
+        workers: Says how many can work at a time now. Each is handed two pieces of work, so that none waits for us.
         decisions: What instructors decided.
         share: Run what is the same once.
-        alive: Says whether there is anybody who works: a cluster may lose all that it had.
     """
 
     def __init__(
@@ -48,14 +47,12 @@ class Run:
         executor: Executor,
         setup: Setup,
         *,
-        most: int,
+        workers: Callable[[], int],
         decisions: Decisions | None = None,
         share: bool = True,
-        alive: Callable[[], bool] = lambda: True,
     ) -> None:
         self._journal, self._executor, self._setup, self._share = journal, executor, setup, share
-        self._alive = alive
-        self._most, self._decisions = most, decisions or Decisions(overrides={}, sentences={})
+        self._workers, self._decisions = workers, decisions or Decisions(overrides={}, sentences={})
         self._done: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
         self._having: dict[Future[bytes], Entry] = {}
         self._waiting: deque[Entry] = deque()
@@ -123,7 +120,8 @@ class Run:
     def _work(self, *, again: bool = False) -> Iterator[Row]:
         setup, alone = encode(self._setup), 0
         while self._waiting or self._having:
-            while self._waiting and len(self._having) < self._most:
+            most = 2 * max(1, self._workers())
+            while self._waiting and len(self._having) < most:
                 entry = self._waiting.popleft()
                 try:
                     request = self._request(entry, again=again)
@@ -136,7 +134,7 @@ class Run:
             try:
                 future = self._done.get(timeout=POLL_SECONDS)
             except queue.Empty:
-                alone = 0 if self._alive() else alone + 1
+                alone = 0 if self._workers() else alone + 1
                 if alone > MAX_ALONE:
                     raise EnvironmentFault(
                         "All workers of the cluster have gone.", hint="Start some, and go on with --resume."

@@ -26,7 +26,7 @@ def setup_of(
     hidden: str,
     course: str | None,
     assignment: str,
-    hints: int,
+    hints: int | None,
     isolation: Isolation,
     digest: str = "",
     here: bool = True,
@@ -62,7 +62,7 @@ def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: s
 
 
 def facts_of(
-    ready: Ready, *, source: str, kind: str, title: str, seed: int, hidden: str, course: str | None, hints: int
+    ready: Ready, *, source: str, kind: str, title: str, seed: int, hidden: str, course: str | None, hints: int | None
 ) -> Facts:
     """Return what holds for a run, once a worker has said what it grades."""
     return Facts(

@@ -274,7 +274,8 @@ class _Worker:
                 path for folder in self._course.template_dirs for path in sorted(folder.iterdir()) if path.is_file()
             ]
             self._look = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
-        return hashlib.sha256(f"{self._look} {self._setup.hints} {public!r}".encode("utf-8", "replace")).hexdigest()
+        hints = self._assignment.hints_shown if self._setup.hints is None else self._setup.hints
+        return hashlib.sha256(f"{self._look} {hints} {public!r}".encode("utf-8", "replace")).hexdigest()
 
     def _whole(self, request: Request) -> bool:
         """Whether the files of the request's folder are there as they were made."""

@@ -198,11 +198,12 @@ def _value(value: Value) -> str:
 
 def _report(journal: Journal, result: Result, assignment: Assignment, templates: tuple[Path, ...], folder: str) -> Path:
     """Write the report as an instructor sees it, where no learner's files lie."""
+    from grader.cli.show import ALL_HINTS
     from grader.render.html import report
     from grader.render.view import build
 
     place = journal.root / "appeals"
     make_folder(place)
     path = place / f"{folder}.html"
-    write_file(path, report(build(result, assignment), templates))
+    write_file(path, report(build(result, assignment, hints=ALL_HINTS, audience="instructor"), templates))
     return path

@@ -90,8 +90,9 @@ def parser() -> argparse.ArgumentParser:
         help="seed of the run, as an earlier one printed it; each file's own seed follows from it",
     )  # fmt: skip
     made.add_argument(
-        "--hints", metavar="N", type=int, choices=range(4), default=3, help="hints in the reports, up to this level"
-    )
+        "--hints", metavar="N", type=int, choices=range(4), default=None,
+        help="hints in the reports, up to this level (default: as the assignment has it)",
+    )  # fmt: skip
     made.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
     add_course(made)
     add_isolation(made, "auto is the best that this machine offers")
@@ -213,12 +214,11 @@ def _graded(
                 journal,
                 engine.executor,
                 setup,
-                most=2 * engine.workers,
+                workers=engine.workers,
                 decisions=decisions,
                 share=not options.no_share,
-                alive=engine.alive,
             )
-            ready = work.introduce(engine.workers)
+            ready = work.introduce(engine.workers())
             if before is None:
                 journal.facts = facts_of(
                     ready,

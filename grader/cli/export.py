@@ -50,8 +50,8 @@ def parser() -> argparse.ArgumentParser:
         help="gradescope-autograder: how student code is kept apart there; auto refuses to grade where nothing holds",
     )
     made.add_argument(
-        "--hints", metavar="N", type=int, choices=range(4), default=1,
-        help="gradescope-autograder: hints in the feedback, up to this level",
+        "--hints", metavar="N", type=int, choices=range(4), default=None,
+        help="gradescope-autograder: hints in the feedback, up to this level (default: 1, if the assignment shows it)",
     )  # fmt: skip
     return made
 

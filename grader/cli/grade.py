@@ -12,7 +12,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_isolation, add_output, add_profile, seed_number
+from grader.cli.options import (
+    Parser,
+    add_audience,
+    add_course,
+    add_isolation,
+    add_output,
+    add_profile,
+    for_audience,
+    report_beside,
+    seed_number,
+)
 from grader.errors import UsageError
 from grader.intake import read_submission
 from grader.model import Call, Submission
@@ -65,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("path", metavar="PATH", type=Path, help="the submission: a .py or .ipynb file")
     add_output(made)
+    add_audience(made)
     made.add_argument(
         "--seed", metavar="N", type=seed_number, default=None, help="seed of the random inputs; printed by each run"
     )
@@ -86,6 +97,7 @@ def run(words: Sequence[str]) -> int:
 
         print(f"grade {__version__}")
         return 0
+    for_audience(options)
     if options.watch:
         from grader.cli.watch import run_watch
 
@@ -149,14 +161,14 @@ def _grade(options: argparse.Namespace, submission: Submission, scratch: Scratch
         from grader.store import write_transcript
     if options.transcript is not None:
         write_transcript(options.transcript, transcript)
-    beside = options.path.with_name(f"{options.path.stem}-report.html")
     shown = Shown(
         out=options.out,
         path=options.path,
         options=course_options(options.course, options.assignment),
-        beside=beside,
+        beside=report_beside(options.path, options.path.name, options.audience),
         format=options.format,
         hints=options.hints,
+        audience=options.audience,
         open=options.open,
         fail_under=options.fail_under,
         before=before,

@@ -11,10 +11,13 @@ from grader.errors import UsageError
 __all__ = [
     "PLATFORMS",
     "Parser",
+    "add_audience",
     "add_course",
     "add_isolation",
     "add_output",
     "add_profile",
+    "for_audience",
+    "report_beside",
     "seed_number",
     "user_name",
 ]
@@ -62,6 +65,30 @@ def add_isolation(parser: argparse.ArgumentParser, auto: str) -> None:
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add what tells where the time went."""
     parser.add_argument("--profile", action="store_true", help="say on standard error where the time went")
+
+
+def add_audience(parser: argparse.ArgumentParser) -> None:
+    """Add for whom the report, the result and the summary are made."""
+    parser.add_argument(
+        "--audience",
+        choices=("learner", "instructor"),
+        default="learner",
+        help="who reads it (default: learner); an instructor sees hidden criteria, all hints and all notes",
+    )
+
+
+def for_audience(options: argparse.Namespace) -> None:
+    """Refuse what would show an instructor's view to learners. Raises UsageError."""
+    if options.audience == "instructor" and options.format in PLATFORMS:
+        raise UsageError(
+            f"What {options.format} reads is shown to learners: it can't be made for an instructor.",
+            hint="Leave out --audience, or --format.",
+        )
+
+
+def report_beside(path: Path, name: str, audience: str) -> Path:
+    """Return where the report lies beside the file: an instructor's never replaces a learner's."""
+    return path.with_name(f"{Path(name).stem}-{'instructor-' if audience == 'instructor' else ''}report.html")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,15 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.options import Parser, add_course, add_isolation, add_output
+from grader.cli.options import (
+    Parser,
+    add_audience,
+    add_course,
+    add_isolation,
+    add_output,
+    for_audience,
+    report_beside,
+)
 from grader.cli.show import Shown, course_options, prepare, show
 from grader.course import find_course, load_assignment
 from grader.errors import TranscriptError, UsageError
@@ -32,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument("--jobs", metavar="N", type=int, default=None, help="of a folder: how many are judged at a time")
     add_output(made)
+    add_audience(made)
     add_course(made)
     add_isolation(made, "of --rerun; auto is the best that this machine offers")
     return made
@@ -40,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
 def run(words: Sequence[str]) -> int:
     """Judge a transcript or a class; return the exit code."""
     options = parser().parse_args(words)
+    for_audience(options)
     if options.path.is_dir():
         from grader.cli.regrade_run import regrade_run
 
@@ -55,15 +65,15 @@ def run(words: Sequence[str]) -> int:
         raise TranscriptError(f"{options.path}: it is of the assignment '{transcript.assignment}'.")
     prepare(options.out)
     result = judge_transcript(assignment, transcript)
-    beside = options.path.with_name(f"{Path(transcript.name).stem}-report.html")
     shown = Shown(
         out=options.out,
         # The transcript isn't what is graded again: the submission is, wherever it lies now.
         path=Path(transcript.name),
         options=course_options(options.course, options.assignment),
-        beside=beside,
+        beside=report_beside(options.path, transcript.name, options.audience),
         format=options.format,
         hints=options.hints,
+        audience=options.audience,
         open=options.open,
         fail_under=options.fail_under,
     )

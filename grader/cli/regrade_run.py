@@ -27,7 +27,12 @@ __all__ = ["changes_said", "kept_anyway", "regrade_run", "settle", "warn_of_over
 
 def regrade_run(options: argparse.Namespace) -> int:
     """Judge again, print the changes, and return the exit code."""
-    refused = {"--out": options.out, "--hints": options.hints, "--fail-under": options.fail_under}
+    refused = {
+        "--out": options.out,
+        "--hints": options.hints,
+        "--fail-under": options.fail_under,
+        "--audience": None if options.audience == "learner" else options.audience,
+    }
     for name, value in refused.items():
         if value is not None:
             raise UsageError(f"{name} isn't of a whole run.", hint="Its results stay in their folder.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.core.assignment import Assignment
 from grader.core.changes import Marks, changes_of, marks_of
-from grader.core.redact import redact
+from grader.core.redact import Audience, redact
 from grader.course import Course
 from grader.errors import OutputError
 from grader.model import Result
@@ -24,6 +24,7 @@ from grader.store.files import make_folder, write_file
 __all__ = ["Shown", "course_options", "prepare", "show"]
 
 ALL_HINTS = 3
+"""What an instructor sees, whatever the assignment shows."""
 
 
 @data
@@ -35,10 +36,11 @@ class Shown:
     options: str
     beside: Path
     format: str
-    hints: int | None
+    hints: int | None  # None: as the assignment has it; in a terminal none
     open: bool
     fail_under: float | None
     before: Marks | None = None  # an earlier result, for what changed since
+    audience: Audience = "learner"
     brief: bool = False  # print what changed, and no more
 
 
@@ -55,13 +57,13 @@ def prepare(out: Path | None) -> None:
 
 
 def show(result: Result, assignment: Assignment, course: Course, shown: Shown, watch: Stopwatch | None = None) -> int:
-    """Write and print what the learner may see of ``result``; return the exit code."""
+    """Write and print what its audience may see of ``result``; return the exit code."""
     watch = watch or Stopwatch()
     with watch.stage("render"):
-        public = redact(result, "learner")
-        hints = ALL_HINTS if shown.hints is None else shown.hints
+        public = redact(result, shown.audience)
+        hints = ALL_HINTS if shown.hints is None and shown.audience == "instructor" else shown.hints
         changes = None if shown.before is None else changes_of(shown.before, marks_of(public))
-        view = build(public, assignment, hints=hints, changes=changes)
+        view = build(public, assignment, hints=hints, changes=changes, audience=shown.audience)
         page = report(view, course.template_dirs)
         document = "" if shown.out is None and shown.format == "text" else to_json(public, assignment, hints=hints)
         # Everything is made before anything is written.

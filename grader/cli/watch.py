@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.cli.grade import backend_for, checked_course, progress
+from grader.cli.options import report_beside
 from grader.cli.previous import read_previous
 from grader.cli.show import Shown, course_options, prepare, show
 from grader.core.changes import Marks, marks_of
@@ -188,9 +189,10 @@ class _Watching:
             out=options.out,
             path=options.path,
             options=course_options(options.course, options.assignment),
-            beside=options.path.with_name(f"{options.path.stem}-report.html"),
+            beside=report_beside(options.path, options.path.name, options.audience),
             format="text",
             hints=options.hints,
+            audience=options.audience,
             open=options.open and not self._rounds,
             fail_under=None,
             before=self._before,

@@ -38,6 +38,7 @@ class Assignment:
         checks: By task id.
         misconceptions: The wrong references of ``misconceptions.py``; none if there is no such file.
         stand_ins: Source of right functions that the course is willing to show, by the function's name.
+        hints_shown: Up to which level hints are shown where nobody asks for another one, 0 to 3.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Assignment:
     checks: Mapping[str, TaskChecks]
     misconceptions: tuple[Misconception, ...] = ()
     stand_ins: Mapping[str, str] = field(default_factory=dict)
+    hints_shown: int = 3
 
     @property
     def points(self) -> int:

@@ -7,9 +7,11 @@ from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import find_function, inputs_of
 from grader.core.follow import better, to_follow
 from grader.core.integrity import integrity_notes
-from grader.core.loading import loading_notes, nothing_ran
+from grader.core.lead import LINES
+from grader.core.loading import loading_notes, nothing_ran, own_line
 from grader.core.memory import Memory
 from grader.core.observed import Observed
+from grader.core.runnable import runnable
 from grader.model import Finding, Note, Params, Status, Task, Transcript
 from grader.model._data import data, replace
 
@@ -81,17 +83,25 @@ def _judge_task(assignment: Assignment, task: Task, transcript: Transcript, memo
         points = {f"{task.id}/{criterion.id}": criterion.points for criterion in task.criteria}
         findings = better(findings, again, points, via)
     notes = (Note(text="engine.note.slip", params=(*name, ("got", found.name))),) if found.slip else ()
-    findings = tuple(_runnable(finding, transcript, found.name) for finding in findings)
+    findings = tuple(runnable(finding, assignment, transcript, found.name) for finding in findings)
+    findings = _with_lines(findings, transcript)
     return TaskJudgement(task=task.id, findings=findings, notes=notes)
 
 
-def _runnable(finding: Finding, transcript: Transcript, function: str) -> Finding:
-    """Begin a finding's lines with the imports that they need, so that they run as they are."""
-    if not finding.snippet:
-        return finding
-    stem = transcript.name.removesuffix(".py")
-    own = f"from {stem} import {function}\n" if transcript.kind == "script" and stem.isidentifier() else ""
-    return replace(finding, snippet=f"import numpy as np\n{own}{finding.snippet}")
+def _with_lines(findings: tuple[Finding, ...], transcript: Transcript) -> tuple[Finding, ...]:
+    """Put the learner's own line to what rests on a call that stopped there, as a note."""
+    outcomes = {outcome.call: outcome for outcome in transcript.outcomes}
+    made = []
+    for finding in findings:
+        stopped = [outcomes[name].failure for name in finding.calls[:1] if name in outcomes]
+        failure = stopped[0] if stopped and outcomes[finding.calls[0]].kind == "raised" else None
+        code = "" if failure is None else own_line(transcript, failure.cell, failure.line)
+        if failure is not None and code and finding.status is not Status.PASSED:
+            params = (("line", failure.line or 0), ("cell", failure.cell or 0), ("code", code))
+            note = Note(text=LINES[bool(failure.cell)], params=params)
+            finding = replace(finding, notes=(*finding.notes, note))
+        made.append(finding)
+    return tuple(made)
 
 
 def needs_cells(assignment: Assignment, transcript: Transcript) -> bool:

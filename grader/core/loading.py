@@ -7,7 +7,7 @@ import re
 from grader.core.find import LOAD
 from grader.model import Failure, Note, Outcome, Param, Transcript
 
-__all__ = ["loading_notes", "nothing_ran"]
+__all__ = ["loading_notes", "nothing_ran", "own_line"]
 
 MAX_CELL_NOTES = 3
 """More failing cells than these are counted, not told one by one."""
@@ -55,7 +55,7 @@ def _stop_note(outcome: Outcome, transcript: Transcript, *, defined: bool) -> No
         ("kind", failure.kind or "Exception"),
         ("message", failure.message),
         ("line", failure.line or 0),
-        ("code", _line(transcript, failure.cell, failure.line)),
+        ("code", own_line(transcript, failure.cell, failure.line)),
     ]
     module = _MODULE.search(failure.message)
     text: str = outcome.kind
@@ -79,7 +79,7 @@ def _stop_note(outcome: Outcome, transcript: Transcript, *, defined: bool) -> No
     return Note(text=f"engine.load.{scope}.{text}", params=tuple(params))
 
 
-def _line(transcript: Transcript, cell: int | None, line: int | None) -> str:
+def own_line(transcript: Transcript, cell: int | None, line: int | None) -> str:
     """Return the learner's own line, from the bytes handed in and nowhere else."""
     if cell is None or line is None or cell not in transcript.cell_numbers:
         return ""

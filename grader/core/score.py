@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.core.assignment import Assignment
 from grader.core.judge import Judgement, TaskJudgement
+from grader.core.lead import in_order_of_telling
 from grader.model import Adjustment, CriterionResult, Finding, Params, Result, Status, Task, TaskResult, Transcript
 from grader.model._data import replace
 
@@ -118,7 +119,7 @@ def _task(task: Task, found: TaskJudgement) -> TaskResult:
                 finding=finding,
             )
         )
-    text, params = _lead(found, criteria)
+    text, params = _lead(task, found, criteria)
     return TaskResult(
         id=task.id,
         function=task.function,
@@ -151,10 +152,9 @@ def _status(criteria: list[CriterionResult]) -> Status:
     return Status.FAILED if core_failed else Status.PARTIAL
 
 
-def _lead(found: TaskJudgement, criteria: list[CriterionResult]) -> tuple[str, Params]:
-    """The one message that leads a task: its own, else that of the first criterion that isn't right, core first."""
+def _lead(task: Task, found: TaskJudgement, criteria: list[CriterionResult]) -> tuple[str, Params]:
+    """The one message that leads a task: its own, else that of the first criterion that isn't right and says one."""
     if found.text:
         return found.text, found.params
-    wrong = [c for c in criteria if c.status in (Status.FAILED, Status.PARTIAL) and c.finding.text]
-    wrong.sort(key=lambda criterion: not criterion.core)
-    return (wrong[0].finding.text, wrong[0].finding.params) if wrong else ("", ())
+    told = in_order_of_telling(criteria, {criterion.id: criterion.requires for criterion in task.criteria})
+    return next(((c.finding.text, c.finding.params) for c in told if c.finding.text), ("", ()))

@@ -63,6 +63,7 @@ def load_assignment(course: Course, assignment_id: str = "", language: str = "")
         checks=checks,
         misconceptions=misconceptions,
         stand_ins=_read_stand_ins(folder, spec.tasks),
+        hints_shown=spec.hints_shown,
     )
 
 

@@ -17,7 +17,8 @@ __all__ = ["Spec", "read_spec"]
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RESERVED = LOAD.rstrip("/")
-_TOP = {"id", "version", "default", "language", "packages", "inert_modules", "limits", "task"}
+HINT_LEVELS = 3
+_TOP = {"id", "version", "default", "language", "packages", "inert_modules", "hints_shown", "limits", "task"}
 _TASK = {"id", "function", "signature", "criteria", "uses"}
 _CRITERION = {"id", "points", "core", "requires", "hidden"}
 
@@ -34,6 +35,7 @@ class Spec:
     limits: Limits
     packages: tuple[str, ...]
     inert_modules: tuple[str, ...]
+    hints_shown: int
 
 
 class _Reader:
@@ -71,6 +73,12 @@ class _Reader:
             self.fail(name, "must be a list of texts.")
         return tuple(value)
 
+    def level(self, name: str, most: int) -> int:
+        value = self.table.get(name, most)
+        if type(value) is not int or not 0 <= value <= most:
+            self.fail(name, f"must be a whole number from 0 to {most}.")
+        return int(value)
+
     def tables(self, name: str) -> list[Any]:
         value = self.table.get(name)
         if not isinstance(value, list) or not value:
@@ -103,6 +111,7 @@ def read_spec(path: Path) -> Spec:
         limits=_limits(path, top.table.get("limits", {})),
         packages=top.texts("packages"),
         inert_modules=top.texts("inert_modules"),
+        hints_shown=top.level("hints_shown", HINT_LEVELS),
     )
 
 

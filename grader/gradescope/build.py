@@ -29,6 +29,7 @@ DISTRIBUTION = "numgrade"
 HERE = Path(__file__).parent
 SCRIPTS = ("setup.sh", "run_autograder")
 SETTINGS = "settings.json"
+DEFAULT_HINTS = 1
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file: the same content is the same archive."""
 
@@ -36,7 +37,7 @@ _COURSE = ("exercises", "reference", "reports")
 
 
 def build_autograder(
-    course_dir: Path | None = None, assignment: str = "", *, isolation: Isolation = "auto", hints: int = 1
+    course_dir: Path | None = None, assignment: str = "", *, isolation: Isolation = "auto", hints: int | None = None
 ) -> bytes:
     """Return the bytes of ``autograder.zip`` for one assignment; the same ones for the same files.
 
@@ -44,7 +45,7 @@ def build_autograder(
         course_dir: The course; the one that comes with the grader by default.
         assignment: Its id, where a course has several.
         isolation: How student code is kept apart there. ``auto`` refuses to grade where nothing holds.
-        hints: How many levels of hints the feedback has.
+        hints: How many levels of hints the feedback has. They aren't folded there, so by default it is one at most.
 
     Raises:
         CourseError: If the course can't be used.
@@ -55,7 +56,7 @@ def build_autograder(
     settings = {
         "assignment": loaded.id,
         "course": "" if course_dir is None else "course",
-        "hints": hints,
+        "hints": min(DEFAULT_HINTS, loaded.hints_shown) if hints is None else hints,
         "isolation": isolation,
         "version": __version__,
     }

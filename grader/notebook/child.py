@@ -24,8 +24,6 @@ from grader.run.scratch import Scratch
 
 __all__ = ["main"]
 
-ALL_HINTS = 3
-
 
 def main() -> int:
     """Answer the one request."""
@@ -118,17 +116,16 @@ def _graded(request: dict[str, Any], scratch: Scratch) -> dict[str, Any]:
     _, result = grade(assignment, scratch.submission, seed, scratch, secret=secrets.token_hex(16))
     public = redact(result, "learner")
     asked = request["hints"]
-    every = ALL_HINTS if asked is None else asked
-    whole = build(public, assignment, hints=every)
+    whole = build(public, assignment, hints=asked)
     # As in a terminal no hint is shown that wasn't asked for; in the whole report they are folded.
     short = build(public, assignment, hints=asked or 0)
     given = {name: request[name] for name in ("assignment", "course") if request[name]}
     options = "".join(f", {name}={value!r}" for name, value in given.items())
     return {
-        "result": json.loads(to_json(public, assignment, hints=every)),
+        "result": json.loads(to_json(public, assignment, hints=asked)),
         "said": whole.heading,
         "text": summary(
-            build(public, assignment, hints=every),
+            whole,
             colour=False,
             unicode=True,
             hints=asked or 0,

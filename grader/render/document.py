@@ -34,15 +34,16 @@ __all__ = ["to_json"]
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def to_json(result: Result, assignment: Assignment, *, hints: int = 3) -> str:
+def to_json(result: Result, assignment: Assignment, *, hints: int | None = None) -> str:
     """Return ``result`` as a JSON document: sorted keys, strict UTF-8, no NaN, a newline at the end.
 
     Args:
         result: What was found, already redacted for its reader.
         assignment: Whose catalogue the texts come from.
-        hints: How many levels of hints are written.
+        hints: How many levels of hints are written; None: as many as the assignment shows.
     """
     words = Words(assignment.texts)
+    hints = assignment.hints_shown if hints is None else hints
     document: dict[str, Json] = {
         "schema": result.schema,
         "assignment": {"id": result.assignment, "version": result.version, "digest": result.digest},

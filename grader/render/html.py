@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from grader.render.class_page import ClassView
 
+MOST_BYTES = 200_000
+"""Of a report and of a fragment."""
+
 __all__ = ["class_page", "fragment", "inline", "prepare", "report"]
 
 
@@ -29,12 +32,12 @@ def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
         view: What to show.
         template_dirs: Folders with templates; the first that has one wins.
     """
-    return _render("report.html.j2", template_dirs, view=view, words=view.words)
+    return _small("report.html.j2", template_dirs, view)
 
 
 def fragment(view: ReportView, template_dirs: Sequence[Path]) -> str:
     """Return what the comment field of an LMS lets through: headings, lists, tables and inline styles."""
-    return _render("fragment.html.j2", template_dirs, view=view, words=view.words)
+    return _small("fragment.html.j2", template_dirs, view)
 
 
 def class_page(view: ClassView, template_dirs: Sequence[Path]) -> str:
@@ -79,6 +82,21 @@ def prepare(template_dirs: Sequence[Path]) -> None:
     with contextlib.suppress(Exception):  # rendering says what is wrong with a template
         for name in ("report.html.j2", "macros.html.j2", "style.css"):
             _environment(tuple(str(folder) for folder in template_dirs)).get_template(name)
+
+
+def _small(name: str, template_dirs: Sequence[Path], view: ReportView) -> str:
+    """Render all of a view, or as much as makes a page of a size that every mail and LMS takes."""
+    text = _render(name, template_dirs, view=view, words=view.words)
+    if len(text.encode()) < MOST_BYTES:
+        return text
+    from grader.render.fit import LEVELS, leaner
+
+    for level in range(1, LEVELS + 1):
+        less = leaner(view, level)
+        text = _render(name, template_dirs, view=less, words=less.words)
+        if len(text.encode()) < MOST_BYTES:
+            break
+    return text
 
 
 def _source(name: str, template_dirs: Sequence[Path]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from grader.core.lead import LINES, in_order_of_telling
+from grader.core.redact import Audience
 from grader.core.sentence import SENTENCE
-from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, Task, TaskResult
+from grader.model import CriterionResult, Evidence, Finding, Note, Params, Status, Table, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.evidence import EvidenceView, evidence_view
@@ -30,6 +32,7 @@ __all__ = [
     "next_of",
     "notes_of",
     "task_view",
+    "told_first",
 ]
 
 ICONS = {
@@ -41,6 +44,8 @@ ICONS = {
     Status.NOT_GRADED: "!",
 }
 HINT_LEVELS = 3
+MOST_CALLS = 6
+MOST_LINES = 3
 
 
 @data
@@ -82,21 +87,31 @@ class FindingView:
         title: The criterion's title; empty for the finding that leads its task.
         message: What was found.
         cause: Heading and text of the misconception that explains it; empty when the message says it.
-        hint_levels: How many levels of hints there are, shown or not.
+        hint_levels: How many levels of hints there are for whoever asks, shown or not.
+        held: The course holds back a hint of a higher level.
+        behind: For the instructor: the criterion, its calls and the misconceptions. Empty for a learner.
     """
 
-    title: tuple[Span, ...]
-    message: Rich
-    cause: Rich
-    evidence: tuple[EvidenceView, ...]
-    hints: tuple[HintView, ...]
-    hint_levels: int
-    snippet: str
+    title: tuple[Span, ...] = ()
+    message: Rich = ()
+    cause: Rich = ()
+    evidence: tuple[EvidenceView, ...] = ()
+    hints: tuple[HintView, ...] = ()
+    hint_levels: int = 0
+    held: bool = False
+    snippet: str = ""
+    behind: Rich = ()
 
 
 @data
 class TaskView:
-    """A task, ready to be shown: ``position`` is its place in the assignment, ``told`` what the instructor says."""
+    """A task, ready to be shown.
+
+    Attributes:
+        position: Its place in the assignment.
+        stopped: The learner's own lines where calls stopped.
+        told: What the instructor says.
+    """
 
     id: str
     position: int
@@ -106,6 +121,7 @@ class TaskView:
     score: str
     max_score: str
     message: Rich
+    stopped: tuple[Rich, ...]
     told: tuple[Rich, ...]
     notes: tuple[Rich, ...]
     findings: tuple[FindingView, ...]
@@ -117,10 +133,12 @@ class TaskView:
         return "".join(span.text for span in self.title)
 
 
-def task_view(task: TaskResult, assignment: Assignment, words: Words, position: int, hints: int) -> TaskView:
+def task_view(
+    task: TaskResult, assignment: Assignment, words: Words, position: int, hints: int, audience: Audience = "learner"
+) -> TaskView:
     """Resolve one task."""
-    wrong = [c for c in task.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
-    wrong.sort(key=lambda criterion: (not criterion.core, not criterion.finding.text))
+    wrong = told_first(task, assignment)
+    wrong.sort(key=lambda criterion: not criterion.finding.text)
     message = words.rich(task.text, task.params) or (message_of(wrong[0].finding, words) if wrong else ())
     notes = (*task.notes, *(note for c in task.criteria for note in c.finding.notes))
     return TaskView(
@@ -132,9 +150,10 @@ def task_view(task: TaskResult, assignment: Assignment, words: Words, position: 
         score=_score(task.status, task.cents),
         max_score=points(task.max_cents),
         message=message,
+        stopped=notes_of((note for note in notes if note.text in LINES), words)[:MOST_LINES],
         told=notes_of((note for note in notes if note.text == SENTENCE), words),
-        notes=notes_of((note for note in notes if note.text != SENTENCE), words),
-        findings=_findings(task, wrong, words, hints, message) or _pictures(task, words),
+        notes=notes_of((note for note in notes if note.text not in (SENTENCE, *LINES)), words),
+        findings=_findings(task, wrong, assignment, words, hints, message, audience) or _pictures(task, words),
         criteria=tuple(_criterion(criterion, task, assignment, words) for criterion in task.criteria),
     )
 
@@ -167,7 +186,7 @@ def notes_of(notes: Iterable[Note], words: Words) -> tuple[Rich, ...]:
 
 def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignment, words: Words) -> CriterionView:
     status = _status(criterion.status, words)
-    waits_for = _requires(assignment, task.id, criterion.id)
+    waits_for = _requires(assignment, task.id).get(criterion.id, "")
     if criterion.status is Status.BLOCKED and waits_for:
         title = inline(words.titled(f"{task.id}.{waits_for}.title", waits_for))
         status = StatusView(
@@ -190,9 +209,13 @@ def _criterion(criterion: CriterionResult, task: TaskResult, assignment: Assignm
     )
 
 
-def _requires(assignment: Assignment, task_id: str, criterion_id: str) -> str:
-    tasks: list[Task] = [task for task in assignment.tasks if task.id == task_id]
-    return next((c.requires for task in tasks for c in task.criteria if c.id == criterion_id), "")
+def told_first(task: TaskResult, assignment: Assignment) -> list[CriterionResult]:
+    """Return the criteria of a task that aren't right, in the order in which they are told."""
+    return in_order_of_telling(task.criteria, _requires(assignment, task.id))
+
+
+def _requires(assignment: Assignment, task_id: str) -> dict[str, str]:
+    return {c.id: c.requires for task in assignment.tasks if task.id == task_id for c in task.criteria}
 
 
 def knock_on_of(finding: Finding, assignment: Assignment, words: Words) -> Rich:
@@ -261,18 +284,23 @@ def _pictures(task: TaskResult, words: Words) -> tuple[FindingView, ...]:
         return ()
     items = [item for criterion in task.criteria for item in criterion.finding.evidence if not isinstance(item, Table)]
     evidence = tuple(evidence_view(item, words) for item in items)
-    found = FindingView(title=(), message=(), cause=(), evidence=evidence, hints=(), hint_levels=0, snippet="")
-    return (found,) if evidence else ()
+    return (FindingView(evidence=evidence),) if evidence else ()
 
 
 def _findings(
-    task: TaskResult, wrong: list[CriterionResult], words: Words, hints: int, lead: Rich
+    task: TaskResult,
+    wrong: list[CriterionResult],
+    assignment: Assignment,
+    words: Words,
+    hints: int,
+    lead: Rich,
+    audience: Audience,
 ) -> tuple[FindingView, ...]:
     """What is said of the criteria that aren't right, the lead first, and nothing twice."""
     made: list[FindingView] = []
     if task.evidence:
         evidence = tuple(evidence_view(item, words) for item in task.evidence)
-        made.append(FindingView(title=(), message=(), cause=(), evidence=evidence, hints=(), hint_levels=0, snippet=""))
+        made.append(FindingView(evidence=evidence))
     said: list[Rich] = [lead]
     hinted: list[tuple[HintView, ...]] = []
     snippets: set[str] = set()
@@ -282,6 +310,7 @@ def _findings(
         message, shown = message_of(finding, words), hints_of(finding, words, hints)
         cause = cause_of(finding, message, words)
         leads = number == 0 and message == lead
+        offered = len(hints_of(finding, words, max(hints, assignment.hints_shown)))
         view = FindingView(
             title=() if leads else inline(words.titled(f"{task.id}.{criterion.id}.title", criterion.id)),
             message=() if message in said else message,
@@ -291,13 +320,28 @@ def _findings(
                 evidence_view(item, words, pictures=number == 0) for item in finding.evidence if item not in drawn
             ),
             hints=() if shown in hinted else shown,
-            hint_levels=len(hints_of(finding, words, HINT_LEVELS)),
+            hint_levels=offered,
+            held=shown not in hinted and len(hints_of(finding, words, HINT_LEVELS)) > offered,
             snippet="" if finding.snippet in snippets else clean.html(finding.snippet).strip("\n"),
+            behind=_behind(task, criterion, assignment, words) if audience == "instructor" else (),
         )
         said += [message, cause]
         hinted.append(shown)
         snippets.add(finding.snippet)
         drawn += finding.evidence
-        if view.message or view.cause or view.evidence or view.hints or view.snippet or leads:
+        if view.message or view.cause or view.evidence or view.hints or view.snippet or leads or view.behind:
             made.append(view)
     return tuple(made)
+
+
+def _behind(task: TaskResult, criterion: CriterionResult, assignment: Assignment, words: Words) -> Rich:
+    """Say what an instructor wants to look up: the criterion, the calls that it rests on, the misconceptions."""
+    finding = criterion.finding
+    catalogue = {entry.id: entry.catalogue for entry in assignment.misconceptions}
+    told = words.own("page.behind", (("criterion", f"{task.id}/{criterion.id}"),))
+    if finding.calls:
+        calls = ", ".join(finding.calls[:MOST_CALLS]) + (", …" if len(finding.calls) > MOST_CALLS else "")
+        told += words.own("page.behind_calls", (("calls", calls),))
+    for name in finding.misconceptions:
+        told += words.own("page.behind_misconception", (("id", name), ("catalogue", catalogue.get(name) or "–")))
+    return told

@@ -91,7 +91,7 @@ class _Writer:
 
     def summary(self, hints: int, report: str) -> str:
         since = self._since()
-        lines = [*self._head(), "", *since, *([""] if since else []), *self._rows()]
+        lines = [*self._head(), *self._audience(), "", *since, *([""] if since else []), *self._rows()]
         for text in self._view.notes:
             lines += ["", *self._labelled("note", text, indent=2)]
         for task in self._view.in_order:
@@ -123,6 +123,9 @@ class _Writer:
         if self._view.next:
             lines += self._labelled("next", self._view.next, indent=2)
         return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _audience(self) -> list[str]:
+        return self._wrapped(self._word("audience")) if self._view.audience == "instructor" else []
 
     def _since(self) -> list[str]:
         """Say what changed since an earlier result, if there was one."""
@@ -184,10 +187,13 @@ class _Writer:
         return f"{self._clean(task.status.word)}: {self._clean(bare(wrong[0].title))}" if wrong else task.status.word
 
     def _details(self, task: TaskView) -> list[str]:
-        lines = [*self._paragraphs(task.message), *self._told(task)]
+        lines = [*self._paragraphs(task.message), *(line for text in task.stopped for line in self._paragraphs(text))]
+        lines += self._told(task)
         for finding in task.findings[:1]:
             lines += self._evidence(finding)
             lines += self._paragraphs(finding.cause)
+        for behind in (finding.behind for finding in task.findings if finding.behind):
+            lines += self._wrapped(f"{self._word('instructor')} {bare(behind)}")
         for note in task.notes:
             lines += self._labelled("note", note, indent=2)
         return lines

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from grader.core.changes import Changes
+from grader.core.redact import Audience
 from grader.model import Adjustment, Params, Result, Status, TaskResult
 from grader.model._data import data
 from grader.render import clean
 from grader.render.figures import points
-from grader.render.grids import CellView, Grid, GridRow
+from grader.render.grids import NAME, CellView, Grid, GridRow, cut
 from grader.render.since import SinceView, since_view
 from grader.render.task_view import (
     CriterionView,
@@ -22,6 +23,7 @@ from grader.render.task_view import (
     next_of,
     notes_of,
     task_view,
+    told_first,
 )
 from grader.render.words import Rich, Span, Words, bare
 
@@ -64,6 +66,8 @@ class ReportView:
         dispute: The line that names this result to the instructor.
         words: The page's own words, by what follows ``page.`` in the catalogue.
         since: What changed since an earlier result, if one was given.
+        audience: For whom it is made; the result was redacted for them.
+        left_out: Some of what could be shown isn't, so that the page stays small.
     """
 
     language: str
@@ -89,6 +93,8 @@ class ReportView:
     dispute: str
     words: Mapping[str, str]
     since: SinceView | None = None
+    audience: Audience = "learner"
+    left_out: bool = False
 
     @property
     def open(self) -> tuple[TaskView, ...]:
@@ -107,26 +113,36 @@ class ReportView:
 
 
 def build(
-    result: Result, assignment: Assignment, *, hints: int = 3, changes: Changes | None = None, counts: bool = False
+    result: Result,
+    assignment: Assignment,
+    *,
+    hints: int | None = None,
+    changes: Changes | None = None,
+    counts: bool = False,
+    audience: Audience = "learner",
 ) -> ReportView:
     """Resolve all that a report says.
 
     Args:
         result: What was found, already redacted for its reader.
         assignment: Whose catalogue the texts come from; it includes the engine's own texts.
-        hints: How many levels of hints are shown.
+        hints: How many levels of hints are shown; None: as many as the assignment shows.
         changes: What changed since an earlier result.
         counts: This is the run that counts, so that no other inputs are to be expected.
+        audience: Who reads it. An instructor is told the ids of what is named, and the calls.
     """
     words = Words(assignment.texts)
-    tasks = [task_view(task, assignment, words, position, hints) for position, task in enumerate(result.tasks)]
+    hints = assignment.hints_shown if hints is None else hints
+    tasks = [
+        task_view(task, assignment, words, position, hints, audience) for position, task in enumerate(result.tasks)
+    ]
     tasks.sort(key=lambda task: (_PLACE[task.status.id], task.position))
     graded = result.status == "graded"
     full = graded and result.cents >= result.max_cents and all(task.status.id is Status.PASSED for task in tasks)
     focus = next((task for task in result.tasks if task.status not in (Status.PASSED, Status.NOT_GRADED)), None)
     title = words.titled("title", assignment.id)
     score: Params = (("score", points(result.cents)), ("max", points(result.max_cents)))
-    name = clean.html(result.name)
+    name = cut(clean.html(result.name), NAME)
     return ReportView(
         language=assignment.language,
         page_title=_page_title(bare(title), score, graded, words),
@@ -139,7 +155,7 @@ def build(
         name=name,
         seed=result.seed,
         works=_works(result, assignment, score, full=full, words=words),
-        next=_next(focus, graded, words),
+        next=_next(focus, graded, assignment, words),
         after=words.own("page.not_graded_why") if not graded else words.own("page.full") if full and not counts else (),
         notes=notes_of(result.notes, words),
         tasks=tuple(tasks),
@@ -155,6 +171,7 @@ def build(
             if key.startswith("page.")
         },
         since=since_view(changes, result, words) if changes is not None and graded else None,
+        audience=audience,
     )
 
 
@@ -195,12 +212,11 @@ def _works(result: Result, assignment: Assignment, score: Params, *, full: bool,
     return words.own("page.works_none") if result.status == "graded" else ()
 
 
-def _next(focus: TaskResult | None, graded: bool, words: Words) -> Rich:
-    """Find the one next step: of the first core criterion that isn't right, else of whatever else knows one."""
+def _next(focus: TaskResult | None, graded: bool, assignment: Assignment, words: Words) -> Rich:
+    """Find the one next step: of the criterion that is told first, else of whatever else knows one."""
     if focus is None:
         return () if graded else words.own("page.not_graded_next")
-    wrong = [c for c in focus.criteria if c.status in (Status.FAILED, Status.PARTIAL)]
-    wrong.sort(key=lambda criterion: not criterion.core)
+    wrong = told_first(focus, assignment)
     steps = [*(next_of(criterion.finding, words) for criterion in wrong), advice(focus.text, focus.params, words)]
     if any(steps):
         return next(filter(None, steps))

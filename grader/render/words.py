@@ -11,11 +11,15 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from grader.core.catalogue import Catalogue
-from grader.model import Params
+from grader.model import Param, Params
 from grader.model._data import data
 from grader.render import clean
 
 __all__ = ["Paragraph", "Rich", "Span", "Words", "bare", "inline", "marked", "spans_of"]
+
+
+MOST_LETTERS = 1_000
+"""Of a text that is filled into another."""
 
 
 @data
@@ -110,6 +114,7 @@ def _remembered(template: str, params: Params) -> Rich:
 
 def spans_of(template: str, params: Params = ()) -> tuple[Span, ...]:
     """Cut ``template`` at its backticks and fill each piece in."""
+    params = tuple((name, _short(value)) for name, value in params)
     pieces = template.split("`")
     if len(pieces) % 2 == 0:  # a backtick without a partner is a character like any other
         pieces[-2:] = ["`".join(pieces[-2:])]
@@ -118,6 +123,11 @@ def spans_of(template: str, params: Params = ()) -> tuple[Span, ...]:
         filled = clean.html(Catalogue({"": piece}).render("", params))
         spans += [Span(text=filled, code=True)] if number % 2 else _marked(filled, piece)
     return _merged(spans)
+
+
+def _short(value: Param) -> Param:
+    """Cut what is filled in: it may be what a submission said when it failed."""
+    return f"{value[:MOST_LETTERS]}…" if isinstance(value, str) and len(value) > MOST_LETTERS else value
 
 
 def _marked(filled: str, piece: str) -> list[Span]:

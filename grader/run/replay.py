@@ -24,7 +24,7 @@ from grader.run.backend import Launch
 from grader.run.process import ProcessWorker
 from grader.run.wire import encode_request
 
-__all__ = ["MAX_NUMBERS", "replay_draws", "resolve", "sound_state"]
+__all__ = ["MAX_NUMBERS", "close", "replay_draws", "resolve", "sound_state"]
 
 MAX_NUMBERS = 4_000_000
 REPLAY_SECONDS = 20.0
@@ -210,7 +210,14 @@ class _Replayer:
 
 
 _replayer = _Replayer()
-atexit.register(_replayer.close)
+
+
+def close() -> None:
+    """End the process that draws again; it is started anew when it is needed."""
+    _replayer.close()
+
+
+atexit.register(close)
 
 
 def _as_tuples(value: Value) -> Value:

@@ -48,7 +48,7 @@ class Facts:
         hidden: Key of the inputs of hidden criteria, hexadecimal. It is never printed.
         course: Folder of the course; None is the one that we ship.
         digest: Of the course, as it was when the run began or was judged again.
-        hints: Up to which level they stand in the reports.
+        hints: Up to which level they stand in the reports; None: as the assignment has it.
         tasks: Id and title of each.
     """
 
@@ -63,7 +63,7 @@ class Facts:
     digest: str
     max_cents: int
     isolation: str
-    hints: int
+    hints: int | None
     tasks: tuple[tuple[str, str], ...] = ()
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "call_snippet",
     "changed",
     "distinct",
+    "expectation",
     "literal",
     "named",
     "normal",
@@ -67,13 +68,19 @@ def single(made: Made) -> Made:
     return Made(f"{made.code}.astype(np.float32)", tuple(array.astype(np.float32) for array in made.arrays))
 
 
-def trouble(criterion: str, seen: Seen, share: tuple[int, int] = (0, 1)) -> Finding | None:
+def trouble(criterion: str, seen: Seen, snippet: str, share: tuple[int, int] = (0, 1)) -> Finding | None:
     """Return the finding for a call that gave no answer."""
     problem = seen.problem()
     if problem is None:
         return None
     return Finding(
-        criterion=criterion, status=Status.FAILED, share=share, text=problem[0], params=problem[1], calls=(seen.id,)
+        criterion=criterion,
+        status=Status.FAILED,
+        share=share,
+        text=problem[0],
+        params=problem[1],
+        calls=(seen.id,),
+        snippet=snippet,
     )
 
 
@@ -86,9 +93,17 @@ def wrong(criterion: str, seen: Seen, verdict: Verdict, snippet: str = "", text:
         params=verdict.params,
         calls=(seen.id,),
         evidence=() if verdict.comparison is None else (verdict.comparison,),
-        snippet=snippet,
+        snippet=snippet + expectation(verdict),
         notes=verdict.notes,
     )
+
+
+def expectation(verdict: Verdict) -> str:
+    """Return a line that prints the entry which the message names, and says what it should be."""
+    if not verdict.values_wrong:
+        return ""
+    params = dict(verdict.params)
+    return f"\nprint({params['at']})  # expected: {params['expected']}"
 
 
 def named(findings: list[Finding], misconception: str) -> list[Finding]:

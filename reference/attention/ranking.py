@@ -83,7 +83,7 @@ class Ranking:
                         text=problem[0] if criterion == "draws" else "",
                         params=problem[1] if criterion == "draws" else (),
                         calls=(answer.seen.id,),
-                        snippet=call_snippet("compare_rankings", answer.seen) if criterion == "draws" else "",
+                        snippet=call_snippet("compare_rankings", answer.seen),
                     )
                 return
         bad_form = next((answer for answer in answers if answer.first is None or answer.second is None), None)
@@ -146,7 +146,14 @@ class Ranking:
                 calls=(bad.seen.id,),
                 snippet=call_snippet("compare_rankings", bad.seen),
             )
-        yield Finding(criterion="ranking/form", status=Status.FAILED, text=text, params=params, calls=(bad.seen.id,))
+        yield Finding(
+            criterion="ranking/form",
+            status=Status.FAILED,
+            text=text,
+            params=params,
+            calls=(bad.seen.id,),
+            snippet=call_snippet("compare_rankings", bad.seen),
+        )
 
     def _draws(self, answers: list[_Answer], more: list[_Answer]) -> Finding:
         criterion = "ranking/draws"
@@ -177,7 +184,9 @@ class Ranking:
         if wrong is None or statistics:
             if _explained(answers, "second") or statistics:
                 return Finding(criterion=criterion, status=Status.PASSED)
-            return Finding(criterion=criterion, status=Status.FAILED, calls=(answers[0].seen.id,))
+            seen = answers[0].seen
+            snippet = call_snippet("compare_rankings", seen)
+            return Finding(criterion=criterion, status=Status.FAILED, calls=(seen.id,), snippet=snippet)
         backwards = all(np.array_equal(a.first_order, a.second_order[::-1]) for a in answers)
         misconception = _explain(answers)
         text = "ranking.equal.backwards" if backwards else "ranking.equal.differ"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -23,13 +23,19 @@ from grader.api import (
 )
 
 from . import oracle
-from .made import Made, changed, distinct, literal, named, normal, single, trouble, unit, wrong
+from .made import Made, changed, distinct, expectation, literal, named, normal, single, trouble, unit, wrong
 from .misconceptions import BOOK
 
 __all__ = ["Softmax"]
 
 PARTLY_RIGHT = frozenset(["epsilon_in_total", "rounded_shares"])
 """Mistakes that leave the structure right and add a visible bias: half of the points."""
+
+REMEMBERS = "shape_cached"
+"""The misconception that shows only in a second call."""
+
+SAME = {"softmax.axis.wrong": "softmax.axis.same", "softmax.large.wrong": "softmax.large.same"}
+"""What is said of other values that the mistake which was named explains as well."""
 
 WHOLE = 6
 """Rows and columns of a table that a comparison still shows as a whole."""
@@ -101,6 +107,10 @@ class Softmax:
             if misconception in PARTLY_RIGHT:
                 findings = [*map(_partly, findings[:-1]), findings[-1]]
             findings = named(findings, misconception)
+            if misconception:
+                findings = [_followed(finding) for finding in findings]
+                if misconception == REMEMBERS:
+                    findings = [_after_the_first(finding, cases) for finding in findings]
         yield from findings
 
     def _verdict(self, seen: Seen, made: Made, kwargs: dict[str, int]) -> Verdict | None:
@@ -124,7 +134,8 @@ class Softmax:
                 continue
             verdict = verdicts[name]
             if verdict is None:
-                return trouble(full, seen[name]) or Finding(criterion=full, status=Status.FAILED)
+                unanswered = trouble(full, seen[name], _snippet(*cases[name]))
+                return unanswered or Finding(criterion=full, status=Status.FAILED)
             if not verdict.passed:
                 shown = _as_bars(verdict, *cases[name])
                 return wrong(full, seen[name], shown, _snippet(*cases[name]), text=f"softmax.{criterion}.wrong")
@@ -146,7 +157,7 @@ class Softmax:
         status = Status.PARTIAL if share[0] else Status.FAILED
         verdict = verdicts[bad[0]]
         if verdict is None:
-            finding = trouble("softmax/large", seen[bad[0]], share)
+            finding = trouble("softmax/large", seen[bad[0]], _snippet(*cases[bad[0]]), share)
             assert finding is not None
             return finding
         text = "softmax.large.wrong" if verdict.values_wrong else verdict.text
@@ -162,7 +173,7 @@ class Softmax:
             params=(*verdict.params, *count),
             calls=(seen[bad[0]].id,),
             evidence=() if verdict.comparison is None else (verdict.comparison,),
-            snippet=_snippet(made, kwargs),
+            snippet=_snippet(made, kwargs) + expectation(verdict),
         )
 
     def _care(
@@ -187,6 +198,10 @@ class Softmax:
         if points == 2:
             return Finding(criterion="softmax/care", status=Status.PASSED)
         status = Status.PARTIAL if points else Status.FAILED
+        made, kwargs = cases["care/whole" if call == whole.id else "care/kept"]
+        snippet = _snippet(made, kwargs)
+        if text == "misconception.input_changed.text":
+            snippet = f"{made.code}\nbefore = x.copy()\nsoftmax(x)\nprint(np.array_equal(x, before))  # expected: True"
         return Finding(
             criterion="softmax/care",
             status=status,
@@ -194,7 +209,7 @@ class Softmax:
             text=text,
             misconceptions=("input_changed",) if text.startswith("misconception") else (),
             calls=(call,),
-            snippet=_snippet(*cases["care/whole" if call == whole.id else "care/kept"]),
+            snippet=snippet,
         )
 
 
@@ -205,6 +220,23 @@ def _as_bars(verdict: Verdict, made: Made, kwargs: dict[str, int]) -> Verdict:
     if verdict.comparison is None or from_the_end > 2 or max(shape[-2:]) > WHOLE:
         return verdict
     return replace(verdict, comparison=replace(verdict.comparison, bars="rows" if from_the_end == 1 else "columns"))
+
+
+def _followed(finding: Finding) -> Finding:
+    """Say of other values no more than that the mistake explains them as well: there is one thing to mend."""
+    return replace(finding, text=SAME[finding.text], evidence=()) if finding.text in SAME else finding
+
+
+def _after_the_first(finding: Finding, cases: Mapping[str, tuple[Made, dict[str, int]]]) -> Finding:
+    """Let a function that remembers an answer remember one first: called once, it is right."""
+    name = finding.calls[0].removeprefix("softmax/") if finding.calls else ""
+    if name not in cases or not finding.snippet:
+        return finding
+    made, kwargs = cases[name]
+    alike = (one for one, (other, _) in cases.items() if other.arrays[0].shape == made.arrays[0].shape)
+    first = next(alike)
+    before = cases[first][0]
+    return replace(finding, snippet=f"{before.code}\n{_call_text(kwargs)}\n{finding.snippet}")
 
 
 def _partly(finding: Finding) -> Finding:

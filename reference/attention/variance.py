@@ -115,7 +115,7 @@ class Variance:
         notes = self._notes(exact, seen)
         values = [self._value(which, exact, every, more, evidence) for which in ("raw", "scaled")]
         if measured.status is Status.PASSED and any(finding.status is Status.FAILED for finding in values):
-            values = named(values, _explain(exact))
+            values = _followed(named(values, _explain(exact)))
         yield _with(measured, evidence if measured.status is not Status.PASSED else (), notes)
         yield from values
 
@@ -141,6 +141,7 @@ class Variance:
             text="misconception.same_numbers_always.text",
             misconceptions=("same_numbers_always",),
             calls=(call.id,),
+            snippet=call_snippet("measure_variance", call),
         )
         drew = all(explain.trustworthy(explain.recorded(m.seen)) or m.other_draws for m in exact)
         ratios = {round(m.raw / m.d, 9) for m in [*every, *more]}
@@ -365,6 +366,14 @@ def _pair_problem(seen: Seen) -> tuple[str, Params] | None:
 
 def _with(finding: Finding, evidence: tuple[Chart, ...], notes: tuple[Note, ...]) -> Finding:
     return replace(finding, evidence=evidence, notes=(*finding.notes, *notes))
+
+
+def _followed(values: list[Finding]) -> list[Finding]:
+    """Where one mistake explains both numbers, say of the second no more than that."""
+    first, second = values
+    if not first.misconceptions or second.status is not Status.FAILED:
+        return values
+    return [first, replace(second, text="variance.scaled.same")]
 
 
 def _chart(measured: list[_Measured]) -> Chart:

@@ -29,6 +29,7 @@ from grader.render.document import to_json
 from grader.render.html import fragment, report
 from grader.render.terminal import summary
 from grader.render.view import build
+from grader.run import replay
 from grader.run.backend import Backend
 from grader.run.isolation import NAMES, Purpose, open_backend
 from grader.run.runner import Scratch
@@ -101,6 +102,8 @@ class Host:
         # Texts, since a number that is none equals nothing.
         if repr(judge_transcript(assignment, load_transcript(kept))) != repr(result):
             harms.add("differs when judged again")
+        # The grader's own process for draws is kept from one submission to the next: here it isn't what is looked for.
+        replay.close()
         if cpu > MAX_CPU:
             harms.add("keeps the grader busy")
         peak = _peak()

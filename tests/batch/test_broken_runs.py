@@ -54,7 +54,7 @@ def sql(text: str) -> Callable[[Path], None]:
     return change
 
 
-DAMAGED = {
+DAMAGED: dict[str, tuple[Callable[[Path], object], int, str]] = {
     "no database": (lambda root: journal(root).write_bytes(b"\0garbage" * 500), 4, "is damaged"),
     "cut short": (lambda root: journal(root).write_bytes(journal(root).read_bytes()[:5000]), 4, "is damaged"),
     "a table is gone": (sql("DROP TABLE ended; CREATE TABLE ended (x)"), 4, "journal"),

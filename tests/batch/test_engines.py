@@ -132,8 +132,8 @@ def test_all_workers_are_gone(cluster: Cluster, course: Path, tmp_path: Path, mo
         setup = setup_of(
             journal, seed=1, hidden="00", course=str(course), assignment="say", hints=3, isolation="process", here=False
         )
-        run = Run(journal, engine.executor, setup, most=2, alive=engine.alive)
-        run.introduce(engine.workers)
+        run = Run(journal, engine.executor, setup, workers=engine.workers)
+        run.introduce(engine.workers())
         for worker in cluster.workers:
             worker.kill()
         with pytest.raises(EnvironmentFault, match="workers of the cluster have gone"):

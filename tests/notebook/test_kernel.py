@@ -74,7 +74,8 @@ def test_magics_errors_and_what_the_kernel_was_done_to(jupyter: Notebook, tmp_pa
 
     # In the worker np.exp is None too: the cells say so. What the judge computes with is untouched.
     assert "Cell 3 stopped at line 1 with ZeroDivisionError" in shown["text/plain"]
-    assert "helper" not in shown["text/plain"]
+    assert "ModuleNotFoundError" not in shown["text/plain"]
+    assert "x / 0 * helper.TWO" in shown["text/plain"]
     assert "0 of 100 points" in shown["text/plain"]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
+import types
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 
 from grader.core.assignment import Assignment
 from grader.core.catalogue import Catalogue
@@ -304,8 +307,11 @@ def check_said(name: str, function: Function, expected: Said) -> None:
         assert set(asked) <= {("review", "instructor")}
         assert one.finding.calls or not one.finding.text or one.status is Status.PASSED
         if one.finding.snippet and not NO_ANSWER.search(" ".join(expected.values())):
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(one.finding.snippet.replace(f"from rehearsal import {name}\n", ""), {name: function})
+            handed_in = types.ModuleType("rehearsal")
+            setattr(handed_in, name, function)
+            with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.MonkeyPatch.context() as patch:
+                patch.setitem(sys.modules, "rehearsal", handed_in)
+                exec(one.finding.snippet, {})
             assert printed.getvalue()
         for text, params in [(one.finding.text, one.finding.params), *((n.text, n.params) for n in one.finding.notes)]:
             assert "{" not in texts.get(text, params)

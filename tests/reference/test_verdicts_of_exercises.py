@@ -101,7 +101,7 @@ CASES = [
     pytest.param(
         "measure_variance",
         variance_of(lambda raw, scaled: (raw**0.5, scaled**0.5)),
-        {"raw": "0 misconception.standard_deviation.text", "scaled": "0 variance.scaled.unexplained"},
+        {"raw": "0 misconception.standard_deviation.text", "scaled": "0 variance.scaled.same"},
         id="variance-standard deviations",
     ),
     pytest.param(
