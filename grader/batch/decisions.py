@@ -35,7 +35,7 @@ def decisions_of(journal: Journal) -> Decisions:
     overrides: defaultdict[str, list[Override]] = defaultdict(list)
     for line in read_overrides(journal.out):
         overrides[line.student].append(
-            Override(criterion=line.criterion, cents=line.cents, reason=line.reason, by=line.by)
+            Override(criterion=line.criterion, cents=line.cents, reason=line.reason, by=line.by, file=line.file)
         )
     return Decisions(
         overrides={student: tuple(found) for student, found in overrides.items()}, sentences=journal.named_failures()
@@ -53,6 +53,9 @@ def idle_overrides(journal: Journal, rows: Mapping[int, Row]) -> Iterator[str]:
             yield f"{NAME}: no attempt has the key '{line.student}'{there}"
             continue
         row = rows.get(entry.number)
+        if row is not None and row.sha256 and not row.sha256.startswith(line.file):
+            yield f"{NAME}: {line.criterion} of '{line.student}' was decided for an earlier file, and isn't for this one."
+            continue
         most = {name: cents for name, _, _, cents in row.criteria} if row is not None else {}
         if most and line.criterion not in most:
             yield f"{NAME}: '{line.student}' has no criterion '{line.criterion}'. There is: {', '.join(most)}."
@@ -64,8 +67,13 @@ def idle_overrides(journal: Journal, rows: Mapping[int, Row]) -> Iterator[str]:
 
 
 def decide(result: Result, overrides: Sequence[Override], sentences: Mapping[str, str]) -> Result:
-    """Return ``result`` with the decisions in it. An override of a criterion that isn't there any more is left out."""
+    """Return ``result`` with the decisions in it.
+
+    An override of a criterion that isn't there any more, or of an earlier file of the learner's, is left out.
+    """
     for change in overrides:
+        if not result.sha256.startswith(change.file):
+            continue
         result = override(result, change.criterion, change.cents, reason=change.reason, by=change.by)
     for criterion, failure in unexplained(result) if sentences else ():
         if failure in sentences:

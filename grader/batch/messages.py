@@ -78,12 +78,16 @@ class File:
 
 @data
 class Override:
-    """An instructor's points for one criterion (``"<task>/<criterion>"``), in hundredths, and why."""
+    """An instructor's points for one criterion (``"<task>/<criterion>"``), in hundredths, and why.
+
+    ``file`` is how the SHA-256 of the file begins that it was decided for; ``""``: any.
+    """
 
     criterion: str
     cents: int
     reason: str
     by: str
+    file: str = ""
 
 
 @data

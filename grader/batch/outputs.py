@@ -47,7 +47,6 @@ def write_outputs(journal: Journal) -> tuple[str, ...]:
         CourseError: If the run's course can't be used any more.
         OutputError: If a file can't be written.
     """
-    journal.changed()
     files, _, _ = write_export(journal, "csv", Options())
     return (write_class_page(journal), *files)
 

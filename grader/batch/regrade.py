@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from grader.batch.decisions import decisions_of
 from grader.batch.engines import open_engine
@@ -37,7 +37,7 @@ class Change:
 
 def judge_again(
     journal: Journal, entries: Sequence[Entry], rows: Mapping[int, Row], *, course: str | None, jobs: int
-) -> Iterator[Ready | Change]:
+) -> Generator[Ready | Change, None, None]:
     """Judge transcripts with the course as it is now; yield what the workers say of it, then each change.
 
     When all entries that have a transcript were judged, the run is one of the course as it is now. Judging some of
@@ -65,7 +65,7 @@ def judge_again(
 
 def run_again(
     journal: Journal, entries: Sequence[Entry], rows: Mapping[int, Row], *, isolation: Isolation, jobs: int
-) -> Iterator[Ready | Change]:
+) -> Generator[Ready | Change, None, None]:
     """Run attempts once more, with the inputs that they had; yield what the workers say, then each change."""
     facts, called = journal.facts, {entry.number: entry for entry in entries}
     setup = setup_of(

@@ -115,6 +115,10 @@ class Run:
         self._made = {number: (row.made, row.digest) for number, row in done.items()}
         for row in self._work(again=True):
             before = done.get(row.number)
+            if row.status != "graded" and not row.sha256:
+                # Not judged at all: what it had before stays, and so do its report and its grade.
+                yield row
+                continue
             yield self._ended(dataclasses.replace(row, same_as=before.same_as if before else None))
 
     def _work(self, *, again: bool = False) -> Iterator[Row]:

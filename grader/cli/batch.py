@@ -241,6 +241,8 @@ def _graded(
         if output.done:
             say_how_to_go_on("stopped", output, journal, options, parser())
         raise
+    if entries:
+        journal.changed()
     written = write_outputs(journal)
     output.end(tally, source, ready, written, out=journal.out, seed=seed)
     warn_of_overrides(journal)

@@ -59,6 +59,7 @@ def run(words: Sequence[str]) -> int:
             criterion=options.criterion,
             cents=options.points,
             reason=options.reason,
+            file=row.sha256[:12],
             by=options.by or user_name(),
         )
         add_override(journal.out, line)

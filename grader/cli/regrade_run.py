@@ -71,6 +71,8 @@ def settle(journal: Journal, again: Iterable[Ready | Change], *, json_format: bo
     """Take changes in, write what is written of the whole run, and print them; return the exit code."""
     changes = [item for item in again if isinstance(item, Change)]
     changes.sort(key=lambda change: change.entry.number)
+    if any(not change.same for change in changes):
+        journal.changed()
     write_outputs(journal)
     warn_of_overrides(journal)
     if json_format:

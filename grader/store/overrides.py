@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -32,6 +33,7 @@ class OverrideLine:
         cents: Points, in hundredths.
         reason: Shown to the learner.
         by: Who answers for it.
+        file: How the SHA-256 of the file begins that it is of: a later file is another one. ``""``: any.
     """
 
     student: str
@@ -39,6 +41,7 @@ class OverrideLine:
     cents: int
     reason: str
     by: str
+    file: str = ""
 
 
 def read_overrides(out: Path) -> tuple[OverrideLine, ...]:
@@ -94,6 +97,9 @@ def _line(item: object, where: str) -> OverrideLine:
                 hint="student, criterion, points, reason and by are needed.",
             )
         texts[name] = value
+    file = item.get("file", "")
+    if not isinstance(file, str) or not re.fullmatch(r"[0-9a-f]{0,64}", file):
+        raise UsageError(f"{where}: 'file' isn't the beginning of a file's SHA-256.", hint="Leave it out: any file.")
     points = item.get("points")
     try:
         if isinstance(points, bool) or not isinstance(points, int | float):
@@ -103,7 +109,7 @@ def _line(item: object, where: str) -> OverrideLine:
             raise ValueError
     except (ValueError, InvalidOperation, OverflowError) as error:
         raise UsageError(f"{where}: 'points' isn't a number of points.", hint="Write points = 7.5.") from error
-    return OverrideLine(cents=cents, **texts)
+    return OverrideLine(cents=cents, file=file, **texts)
 
 
 def _text(lines: Sequence[OverrideLine]) -> str:
@@ -114,5 +120,6 @@ def _text(lines: Sequence[OverrideLine]) -> str:
         parts.append(
             f"\n[[override]]\nstudent = {json.dumps(line.student)}\ncriterion = {json.dumps(line.criterion)}\n"
             f"points = {points}\nreason = {json.dumps(line.reason)}\nby = {json.dumps(line.by)}\n"
+            + (f"file = {json.dumps(line.file)}\n" if line.file else "")
         )
     return "".join(parts)

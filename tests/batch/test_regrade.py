@@ -288,3 +288,35 @@ def test_the_page_says_that_grades_are_mixed(root: Path) -> None:
         assert "grades are mixed" in page.read_text("utf-8")
     assert grade("regrade", root / "run", "--course", root / "course").returncode == 0
     assert "grades are mixed" not in page.read_text("utf-8")
+
+
+def test_an_override_is_of_one_file(root: Path, tmp_path: Path) -> None:
+    """A later file of the same student is judged as it is, and that is said; without a hash it holds for any."""
+    words = ("override", root / "run", "b.py", "say/word", "2", "--reason", "x", "--by", "Ada")
+    assert grade(*words).returncode == 0
+    hand_ins = tmp_path / "later"
+    hand_ins.mkdir()
+    (hand_ins / "b.py").write_text("def say():\n    return 'right'\n# better\n", encoding="utf-8")
+    options = ("--out", root / "run", "--resume", "--course", root / "course", "--isolation", "process")
+    done = grade("batch", hand_ins, *options)
+
+    assert done.returncode == 0, done
+    assert "say/word of 'b.py' was decided for an earlier file" in done.stderr
+    assert result_of(root, "b")["score"] == 10
+    path = root / "run" / "overrides.toml"
+    path.write_text(re.sub(r"file = .*\n", "", path.read_text("utf-8")), encoding="utf-8")
+    assert grade("regrade", root / "run", "--course", root / "course").returncode == 0
+    assert result_of(root, "b")["score"] == 2
+
+
+def test_without_a_transcript_a_grade_stays(root: Path) -> None:
+    """What can't be judged again keeps its grade, and the summary says what to do."""
+    before = everything(root / "run")
+    shutil.rmtree(root / "run" / ".grade" / "transcripts")
+    done = grade("regrade", root / "run", "--course", root / "course")
+
+    assert done.returncode == 4
+    assert done.stdout.count("not graded: its transcript") == 4
+    assert "--rerun" in done.stdout
+    assert everything(root / "run") == before
+    assert grade("regrade", root / "run", "--rerun", "b.py", "--isolation", "process").returncode == 0
