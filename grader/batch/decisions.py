@@ -54,7 +54,7 @@ def idle_overrides(journal: Journal, rows: Mapping[int, Row]) -> Iterator[str]:
             continue
         row = rows.get(entry.number)
         if row is not None and row.sha256 and not row.sha256.startswith(line.file):
-            yield f"{NAME}: {line.criterion} of '{line.student}' was decided for an earlier file, and isn't for this one."
+            yield f"{NAME}: {line.criterion} of '{line.student}' was decided for an earlier file, not for this one."
             continue
         most = {name: cents for name, _, _, cents in row.criteria} if row is not None else {}
         if most and line.criterion not in most:
