@@ -30,7 +30,7 @@ def report(view: ReportView, template_dirs: Sequence[Path]) -> str:
 
     Args:
         view: What to show.
-        template_dirs: Folders with templates; the first that has one wins.
+        template_dirs: Folders with templates; the first that has one wins, and the last is the engine's own.
     """
     return _small("report.html.j2", template_dirs, view)
 
@@ -129,7 +129,10 @@ def _environment(folders: tuple[str, ...]) -> jinja2.Environment:
     from grader.render.compiled import Compiled
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folders),
+        # A course's template of the same name wins; by its longer name it can build on ours.
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(folders), jinja2.PrefixLoader({"engine": jinja2.FileSystemLoader(folders[-1:])})]
+        ),
         bytecode_cache=Compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

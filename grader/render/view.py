@@ -56,7 +56,7 @@ class ReportView:
         next: The one next step; empty at full marks.
         after: What else to know at the top: why nothing was graded, what happens when it counts.
         notes: What was noticed about the file as a whole.
-        tasks: In the order of reading: not yet, partly, waiting or not started, correct.
+        tasks: In the order of reading: that of the next step, then not yet, partly, waiting or not started, correct.
         open: Those of them that aren't correct.
         correct: Those that are.
         focus: Id of the task that the next step is about, or ``""``.
@@ -136,10 +136,10 @@ def build(
     tasks = [
         task_view(task, assignment, words, position, hints, audience) for position, task in enumerate(result.tasks)
     ]
-    tasks.sort(key=lambda task: (_PLACE[task.status.id], task.position))
+    focus = _focus(result, assignment)
+    tasks.sort(key=lambda task: (focus is None or task.id != focus.id, _PLACE[task.status.id], task.position))
     graded = result.status == "graded"
     full = graded and result.cents >= result.max_cents and all(task.status.id is Status.PASSED for task in tasks)
-    focus = next((task for task in result.tasks if task.status not in (Status.PASSED, Status.NOT_GRADED)), None)
     title = words.titled("title", assignment.id)
     score: Params = (("score", points(result.cents)), ("max", points(result.max_cents)))
     name = cut(clean.html(result.name), NAME)
@@ -173,6 +173,14 @@ def build(
         since=since_view(changes, result, words) if changes is not None and graded else None,
         audience=audience,
     )
+
+
+def _focus(result: Result, assignment: Assignment) -> TaskResult | None:
+    """Return the task that the next step is about: the first of the worst, or what it builds on and isn't there."""
+    open_ones = [task for task in result.tasks if task.status not in (Status.PASSED, Status.NOT_GRADED)]
+    focus = min(open_ones, key=lambda task: _PLACE[task.status], default=None)
+    used = {name for task in assignment.tasks if focus is not None and task.id == focus.id for name in task.uses}
+    return next((task for task in open_ones if task.id in used and task.status is Status.MISSING), focus)
 
 
 def _page_title(title: str, score: Params, graded: bool, words: Words) -> str:

@@ -22,6 +22,9 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 
+AXE = """() => axe.run(document, { resultTypes: ['violations'] }).then(found => [found.passes.length,
+    found.violations.map(one => `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 120)}`)])"""
+
 Visit = Callable[..., "Page"]
 
 
@@ -65,16 +68,21 @@ def visit(chromium: Browser) -> Iterator[Visit]:
     assert wrong == []
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def axe() -> Callable[[Page], list[str]]:
-    """Return what lists the violations that axe finds in a page, each with the first element that shows it."""
-    from axe_playwright_python.sync_playwright import Axe
+    """Return what lists the violations that axe finds in a page, each with the first element that shows it.
+
+    Axe stays in a page, so that looking at it in another mode doesn't load it again.
+    """
+    from axe_playwright_python.base import AXE_SCRIPT
 
     def violations(page: Page) -> list[str]:
-        found = Axe().run(page).response
-        # An empty list of rules that passed would mean that nothing was looked at.
-        assert len(found["passes"]) > 10
-        return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]]
+        if page.evaluate("typeof axe") == "undefined":
+            page.evaluate(AXE_SCRIPT)
+        passed, found = page.evaluate(AXE)
+        # Without a rule that passed, nothing was looked at.
+        assert passed > 10
+        return list(found)
 
     return violations
 

@@ -117,6 +117,19 @@ def test_the_handout_gets_nothing(course: Path, tmp_path: Path) -> None:
     assert [task["status"] for task in document["tasks"]] == ["missing", "missing"]
 
 
+def test_its_look_is_its_own(course: Path, tmp_path: Path) -> None:
+    """The page's style sheet and template are used, and ours fill in the rest."""
+    graded(course, tmp_path, ROWS)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+
+    assert "--link: #6a1b9a" in style
+    assert style.index("--link: #6a1b9a") > style.index("--link: #005a9c")
+    assert page.count("Numerics for everyone, winter term</p>") == 1
+    assert "<p>Questions about work.py? Come to the tutorial on Thursday.</p>" in page
+    assert "Next step:" in page
+
+
 def test_the_course_proves_itself(course: Path) -> None:
     """``grade check-course`` has nothing to complain of."""
     done = run("check-course", str(course))

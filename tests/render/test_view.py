@@ -49,11 +49,22 @@ def test_tasks_are_ordered_by_need() -> None:
     assert [task.id for task in view.in_order] == [task.id for task in TASKS]
 
 
-def test_a_task_that_is_not_started_is_the_next_step() -> None:
-    """The next step goes by the assignment's order; a function that isn't there has to be written."""
+def test_the_next_step_is_about_the_first_task_on_the_page() -> None:
+    """What was tried and isn't right comes before what isn't started."""
     view = build(failing(), assignment())
 
-    assert view.focus == "softmax"
+    assert view.focus == view.tasks[0].id == "attention"
+    assert bare(view.next).startswith("in scaled_dot_product_attention, put your code")
+
+
+def test_what_a_task_builds_on_comes_first() -> None:
+    """A function that isn't there has to be written before the one that calls it can be right."""
+    softmax, attention, *others = TASKS
+    course = replace(assignment(), tasks=(softmax, replace(attention, uses=("softmax",)), *others))
+    view = build(failing(), course)
+
+    assert view.focus == view.tasks[0].id == "softmax"
+    assert [task.status.id for task in view.tasks[1:]] == ["failed", "failed", "failed", "partial"]
     assert bare(view.next) == "write softmax: the grader has not found any code of yours in it."
 
 
