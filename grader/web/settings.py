@@ -68,7 +68,7 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = str(GRADE.folder / "static")
+STATIC_ROOT = str(Path(__file__).resolve().parent / "work" / "static")
 # Files are served as they lie in the package: nothing has to be collected before the server starts.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
@@ -114,5 +114,3 @@ LOGGING = {
         "grader.web": {"handlers": ["console"], "level": "INFO", "propagate": False},
     },
 }
-
-PACKAGE = Path(__file__).resolve().parent

@@ -11,15 +11,14 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Q
 
 from grader.model._data import data
 from grader.web.work.clock import now_sql
 from grader.web.work.models import Attempt, WorkerSeen
 
-__all__ = ["CHANNEL", "MAX_TRIES", "SPACING", "Taken", "due_for", "give_back", "heartbeat", "ring", "seen", "take"]
+__all__ = ["CHANNEL", "MAX_TRIES", "SPACING", "Taken", "due_for", "give_back", "gone", "heartbeat", "ring", "seen", "take"]
 
-MAX_TRIES = 3
+MAX_TRIES = 5
 """So often an attempt is taken; what ended as many workers is not taken again."""
 
 SPACING = 60.0
@@ -85,7 +84,7 @@ def heartbeat(taken: Taken) -> bool:
 
 def give_back(worker: str) -> int:
     """Let what a worker had be taken at once, without waiting for its lease: it is known to have ended."""
-    mine = Attempt.objects.filter(Q(worker=worker), state=Attempt.RUNNING)
+    mine = Attempt.objects.filter(worker=worker, state=Attempt.RUNNING)
     return mine.update(lease_until=0)
 
 
@@ -98,6 +97,12 @@ def seen(worker: str, trouble: str = "") -> None:
             " ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, trouble = excluded.trouble",
             [worker, trouble[:500]],
         )
+
+
+def gone(worker: str) -> None:
+    """Forget a worker that has ended, and let what it had be taken at once."""
+    give_back(worker)
+    WorkerSeen.objects.filter(name=worker).delete()
 
 
 def ring() -> None:
