@@ -22,8 +22,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of ``grade serve``."""
     made = Parser(
         prog="grade serve",
-        description="Serve the pages where learners hand in and instructors see their class, with processes that grade. "
-        "The database is made and brought up to date by itself. docs/server.md names the environment variables.",
+        description="Serve the pages where learners hand in and instructors see their class, with processes that "
+        "grade. The database is made and brought up to date by itself. docs/server.md names the environment variables.",
     )
     made.add_argument("--host", metavar="NAME", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
     made.add_argument("--port", metavar="N", type=int, default=8000, help="port to listen at (default: 8000)")

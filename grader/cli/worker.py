@@ -22,8 +22,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of ``grade worker``."""
     return Parser(
         prog="grade worker",
-        description="Grade what a server took, and send scores to the LMS: one attempt at a time, until Ctrl-C. It needs "
-        "the server's DATABASE_URL, GRADE_SECRET_KEY and course. Start as many as you like, on as many machines.",
+        description="Grade what a server took, and send scores to the LMS: one attempt at a time, until Ctrl-C. It "
+        "needs the server's DATABASE_URL, GRADE_SECRET_KEY and course. Start as many as you like, on as many machines.",
     )
 
 

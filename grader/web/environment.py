@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Mapping
@@ -12,9 +13,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from grader.errors import OutputError, UsageError
 from grader.model._data import data
 
-__all__ = ["Environment", "database_of", "read_environment"]
+__all__ = ["KEY_FILE", "Environment", "database_of", "prepare", "read_environment"]
 
 MIN_KEY = 32
+KEY_FILE = "secret-key"
 SCHEMES = ("postgres", "postgresql")
 
 
@@ -59,9 +61,8 @@ def read_environment(given: Mapping[str, str]) -> Environment:
 
     Raises:
         UsageError: If one isn't what it should be.
-        OutputError: If the folder can't be made.
     """
-    folder = Path(given.get("GRADE_DATA") or "grade-data").absolute()
+    folder = _folder(given)
     base_url = (given.get("GRADE_BASE_URL") or "http://localhost:8000").rstrip("/")
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
@@ -79,6 +80,8 @@ def read_environment(given: Mapping[str, str]) -> Environment:
     if not 1 <= lease <= 3600:
         raise UsageError("GRADE_LEASE isn't a number of seconds from 1 to 3600.", hint="Leave it out: it is 60.")
     demo = given.get("GRADE_DEMO") == "1"
+    if demo and parts.hostname != "localhost":
+        raise UsageError("GRADE_DEMO lets everybody in, so it works for http://localhost only.", hint="Unset it.")
     hosts = tuple(dict.fromkeys([*_listed(given.get("GRADE_HOSTS", "")), parts.hostname]))
     if parts.hostname == "localhost":
         hosts = (*hosts, "127.0.0.1", "[::1]")
@@ -148,7 +151,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _key(given: str, folder: Path, *, shared: bool) -> str:
-    """Return the secret key. On one machine it is made once and kept in the folder, for its owner alone."""
+    """Return the secret key: the given one, or on one machine what `prepare` has kept."""
     if given:
         if len(given) < MIN_KEY:
             raise UsageError(
@@ -161,18 +164,32 @@ def _key(given: str, folder: Path, *, shared: bool) -> str:
             "GRADE_SECRET_KEY isn't set, and everybody who uses one database needs the same key.",
             hint="Make one: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'.",
         )
-    path = folder / "secret-key"
+    try:
+        return (folder / KEY_FILE).read_text(encoding="ascii").strip() or secrets.token_urlsafe(48)
+    except OSError:
+        return secrets.token_urlsafe(48)  # good for as long as this process: nothing was prepared
+
+
+def prepare(given: Mapping[str, str]) -> None:
+    """Make the folder and, where none is given, the key that is kept in it for its owner alone.
+
+    Raises:
+        OutputError: If the folder can't be used.
+    """
+    folder = _folder(given)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text(encoding="ascii").strip()
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            key = secrets.token_urlsafe(48)
-            file.write(key)
-        return key
+        if given.get("GRADE_SECRET_KEY") or given.get("DATABASE_URL"):
+            return
+        with contextlib.suppress(FileExistsError):
+            handle = os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_urlsafe(48))
     except OSError as error:
         raise OutputError(
             f"The folder {folder} can't be used ({error.strerror or error}).", hint="Set GRADE_DATA to another one."
         ) from error
+
+
+def _folder(given: Mapping[str, str]) -> Path:
+    return Path(given.get("GRADE_DATA") or "grade-data").absolute()

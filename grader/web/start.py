@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from grader.errors import EnvironmentFault, UsageError
+from grader.web.environment import prepare
 
 __all__ = ["migrate", "pending", "set_up"]
 
@@ -26,6 +27,7 @@ def set_up() -> None:
         import whitenoise  # noqa: F401
     except ImportError as error:
         raise UsageError("The server's packages aren't installed.", hint="pip install 'numgrade[web]'") from error
+    prepare(os.environ)
     from django.core.exceptions import ImproperlyConfigured
 
     try:

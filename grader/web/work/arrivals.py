@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from urllib.parse import urlsplit
 
 from django.db import transaction
@@ -38,7 +38,9 @@ def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
             member = _member(course, launch)
             link = _link(course, launch) if launch.resource_link_id else None
     except _Unusable as error:
-        return render(request, "work/problem.html", {"title": "This link can't be opened", "text": str(error)}, status=400)
+        return render(
+            request, "work/problem.html", {"title": "This link can't be opened", "text": str(error)}, status=400
+        )
     _begin(request, course, member, launch)
     if launch.message == "review" and launch.for_user and link is not None:
         shown = Attempt.objects.filter(course=course, link=link, member__user=launch.for_user[:255])
@@ -96,7 +98,9 @@ def _link(course: Course, launch: Launch) -> Link:
         "lineitem": launch.lineitem[:2000],
         "lineitems": launch.lineitems[:2000],
     }
-    link, new = Link.objects.get_or_create(course=course, resource_link_id=launch.resource_link_id[:255], defaults=wanted)
+    link, new = Link.objects.get_or_create(
+        course=course, resource_link_id=launch.resource_link_id[:255], defaults=wanted
+    )
     if new:
         return link
     if not wanted["lineitem"]:
@@ -145,7 +149,7 @@ def _attempts(text: str) -> int:
     return int(text)
 
 
-def _deadline(text: str) -> datetime.datetime | None:
+def _deadline(text: str) -> dt.datetime | None:
     if not text:
         return None
     try:

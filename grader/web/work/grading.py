@@ -23,6 +23,7 @@ from grader.batch.work import work
 from grader.course import find_course
 from grader.course.load import choose_assignment, digest_of
 from grader.model._data import replace
+from grader.web.environment import KEY_FILE
 from grader.web.work import audit, outbox
 from grader.web.work.models import Attempt, Member, Report
 from grader.web.work.queue import Taken
@@ -79,9 +80,7 @@ def setup_for(assignment: str) -> Setup:
         out="",
         # The canaries try to read them: learners' files, and the key that seeds and signatures follow from.
         secrets=tuple(
-            str(path)
-            for path in (environment.folder / "secret-key", environment.folder / "grade.sqlite3")
-            if path.exists()
+            str(path) for path in (environment.folder / KEY_FILE, environment.folder / "grade.sqlite3") if path.exists()
         ),
         # A course that has changed is another setup, so that the process loads it anew.
         digest=digest_of(course.reference(assignment)),
@@ -211,5 +210,3 @@ def _titles(result: str) -> dict[str, str]:
     """Return the misconceptions' titles as the report has them."""
     tasks: Iterable[Any] = json.loads(result)["tasks"] if result else ()
     return {one["id"]: one["title"] for task in tasks for one in task["misconceptions"]}
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import hashlib
 import time
 from pathlib import PurePosixPath
@@ -93,7 +93,7 @@ def file_name(name: str) -> str:
     return f"{shown.removesuffix(suffix)[:80]}{suffix}" if len(shown) > 100 else shown
 
 
-def _allowed(link: Link, member: Member, moment: datetime.datetime) -> None:
+def _allowed(link: Link, member: Member, moment: dt.datetime) -> None:
     mine = Attempt.objects.filter(member=member)
     if not member.instructor:
         if link.deadline is not None and moment > link.deadline:
@@ -102,5 +102,5 @@ def _allowed(link: Link, member: Member, moment: datetime.datetime) -> None:
             raise NotTaken("You have handed in as often as this assignment allows.", 403)
     if mine.filter(state__in=Attempt.UNFINISHED).count() >= MAX_WAITING:
         raise NotTaken("Your earlier files are still waiting. Hand in again when one of them is graded.", 429)
-    if mine.filter(handed_in_at__gte=moment - datetime.timedelta(minutes=1)).count() >= MOST_A_MINUTE:
+    if mine.filter(handed_in_at__gte=moment - dt.timedelta(minutes=1)).count() >= MOST_A_MINUTE:
         raise NotTaken("You have handed in several files within a minute. Wait a moment before the next one.", 429)

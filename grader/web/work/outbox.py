@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import logging
 from decimal import Decimal
 from uuid import UUID
@@ -143,15 +143,20 @@ def _take() -> Sending | None:
 
 def _sent(row: ScoreDelivery) -> Delivered | Refused:
     link, attempt = row.link, row.attempt
-    stamp = datetime.datetime.fromtimestamp(row.stamp, datetime.UTC)
+    stamp = dt.datetime.fromtimestamp(row.stamp, dt.UTC)
     if row.course.platform_id == DEMO_PLATFORM:
         return Delivered(timestamp=stamp)
     if not link.lineitem:
         if not link.lineitems:
             return Refused(reason="The LMS has named no gradebook for this assignment.", retry=False, after=0.0)
         link.lineitem = ensure_lineitem(
-            row.course.platform_id, link.lineitems, link.resource_link_id, link.assignment, str(link), _points(row.max_cents)
-        )  # fmt: skip
+            row.course.platform_id,
+            link.lineitems,
+            link.resource_link_id,
+            link.assignment,
+            str(link),
+            _points(row.max_cents),
+        )
         Link.objects.filter(id=link.id, lineitem="").update(lineitem=link.lineitem)
     score = Score(
         given=_points(row.cents),
@@ -201,7 +206,7 @@ def open_scores() -> int:
 def _comment(row: ScoreDelivery) -> str:
     attempt = row.attempt
     address = settings.GRADE.base_url + reverse("work:attempt", args=(row.course_id, attempt.id))
-    when = attempt.handed_in_at.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    when = attempt.handed_in_at.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
         f"{_points(row.cents)} of {_points(row.max_cents)} points. Attempt {attempt.number}, handed in {when}.\n"
         f"Report, if this assignment is open in the browser: {address}"

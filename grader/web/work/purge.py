@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -22,7 +22,7 @@ def purge(days: int, *, dry: bool = False) -> dict[str, int]:
 
     What waits or is being graded stays. A person stays while anything of theirs does.
     """
-    before = timezone.now() - datetime.timedelta(days=days)
+    before = timezone.now() - dt.timedelta(days=days)
     kinds = {
         "attempts": Attempt.objects.filter(handed_in_at__lt=before).exclude(state__in=Attempt.UNFINISHED),
         "people": Member.objects.filter(Q(seen_at__lt=before) | Q(seen_at=None, made_at__lt=before), handed_in=None),

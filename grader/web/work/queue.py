@@ -16,7 +16,19 @@ from grader.model._data import data
 from grader.web.work.clock import now_sql
 from grader.web.work.models import Attempt, WorkerSeen
 
-__all__ = ["CHANNEL", "MAX_TRIES", "SPACING", "Taken", "due_for", "give_back", "gone", "heartbeat", "ring", "seen", "take"]
+__all__ = [
+    "CHANNEL",
+    "MAX_TRIES",
+    "SPACING",
+    "Taken",
+    "due_for",
+    "give_back",
+    "gone",
+    "heartbeat",
+    "ring",
+    "seen",
+    "take",
+]
 
 MAX_TRIES = 5
 """So often an attempt is taken; what ended as many workers is not taken again."""
@@ -25,7 +37,7 @@ SPACING = 60.0
 """Seconds by which a further attempt of a learner who already waits counts as handed in later."""
 
 CHANNEL = "grade_attempt"
-"""PostgreSQL's name for the bell that wakes workers. A bell that nobody hears loses nothing: they look by themselves."""
+"""PostgreSQL's name for the bell that wakes workers. A bell that nobody hears loses nothing."""
 
 
 @data
@@ -92,8 +104,7 @@ def seen(worker: str, trouble: str = "") -> None:
     """Note that a worker lives; with ``trouble``, that it can't work and why."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {WorkerSeen._meta.db_table} (name, seen, trouble)"  # noqa: S608 - a constant of ours
-            f" VALUES (%s, {now_sql()}, %s)"
+            f"INSERT INTO work_workerseen (name, seen, trouble) VALUES (%s, {now_sql()}, %s)"  # noqa: S608 - as above
             " ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, trouble = excluded.trouble",
             [worker, trouble[:500]],
         )
@@ -112,6 +123,6 @@ def ring() -> None:
             cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
 
 
-def _key(found: UUID) -> object:
+def _key(found: UUID) -> UUID | str:
     """Return an id as this database keeps it."""
     return found if connection.features.has_native_uuid_field else found.hex

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from typing import Any
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"^Signed: (\S{20,2000})\s*\Z", re.MULTILINE)
 
 def receipt_of(attempt: Attempt) -> str:
     """Return the receipt of an attempt: lines to read, and the same again with a signature."""
-    when = attempt.handed_in_at.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    when = attempt.handed_in_at.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     told = {
         "attempt": str(attempt.id),
         "number": attempt.number,

@@ -73,8 +73,18 @@ class Server:
     def start(self, *, workers: int = 1, wait: bool = True) -> Server:
         """Start it, and wait until somebody grades."""
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "grader", "serve", "--port", str(self.port), "--workers", str(workers), *self.words],
+            process = self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "grader",
+                    "serve",
+                    "--port",
+                    str(self.port),
+                    "--workers",
+                    str(workers),
+                    *self.words,
+                ],
                 env=self.environment,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
@@ -83,8 +93,8 @@ class Server:
                 start_new_session=True,
             )
         if wait:
-            until(lambda: self.process.poll() is not None or self.health()["workers"] >= bool(workers), "a server")
-            assert self.process.poll() is None, self.log
+            until(lambda: process.poll() is not None or self.health()["workers"] >= bool(workers), "a server")
+            assert process.poll() is None, self.log
         return self
 
     def health(self) -> dict[str, Any]:
@@ -139,7 +149,7 @@ class Browser:
         self.jar = http.cookiejar.CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
         self.url, self.status, self.text = "", 0, ""
-        self.headers: Mapping[str, str] = {}
+        self.headers: Any = {}
 
     def get(self, path: str) -> str:
         """Open a page and return its text."""
@@ -215,7 +225,9 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it answers."""
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
-        self._do("pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+        self._do(
+            "pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", str(self.folder / "log"), "-o", options, "start"
+        )
 
     def stop(self, how: str = "immediate") -> None:
         """Stop it: ``immediate`` is as if it had crashed."""

@@ -244,5 +244,3 @@ def _cents(text: str) -> int | None:
         return int(cents)
     except (InvalidOperation, OverflowError, ValueError):
         return None
-
-

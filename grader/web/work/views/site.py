@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -41,10 +43,16 @@ def demo(request: HttpRequest) -> HttpResponse:
     """Choose who to be. Only where the server was started for this."""
     if not settings.GRADE.demo:
         raise Http404
+    name: str
+    role: Role
     chosen = request.POST.get("person", "")
-    if request.method != "POST" or chosen not in PEOPLE:
+    number = request.POST.get("number", "")
+    if chosen == "another" and re.fullmatch(r"[1-9]\d{0,3}", number):
+        chosen, name, role = f"student-{number}", f"Student {number}", "learner"
+    elif chosen in PEOPLE:
+        name, role = PEOPLE[chosen]
+    else:
         return render(request, "work/demo.html", {"people": [(key, name) for key, (name, _) in PEOPLE.items()]})
-    name, role = PEOPLE[chosen]
     return arrive(request, Launch(
         platform_id=DEMO_PLATFORM, deployment_id="demo", context_id="demo", context_title="A course to try out",
         resource_link_id="demo", resource_title="", user=chosen, name=name, email="", roles=frozenset({role}),
