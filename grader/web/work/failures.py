@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from grader.web.work.middleware import AWAY, away
 
 __all__ = ["csrf", "failed", "not_found"]
 
@@ -28,7 +32,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """A fault of ours."""
+    """A fault of ours; or the database is away, and a page without it says so."""
+    if isinstance(sys.exception(), AWAY):
+        return away()
     return render(request, "work/problem.html", {
         "title": "The server failed",
         "text": "This is our fault. Files that were handed in before are kept; try again.",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 
-__all__ = ["FRAMES", "database_away", "frame_ancestors", "headers"]
+__all__ = ["AWAY", "FRAMES", "away", "database_away", "frame_ancestors", "headers"]
 
 Answer = Callable[[HttpRequest], HttpResponse]
+
+AWAY = (OperationalError, InterfaceError)
+"""What the database's absence looks like."""
 
 FRAMES = "frames"
 """In a session: origins of the LMS that the visitor came from, which may show us in a frame."""
@@ -39,7 +43,9 @@ def headers(get_response: Answer) -> Answer:
 def frame_ancestors(request: HttpRequest) -> str:
     """Return the sources that may show this visitor's pages in a frame."""
     session = getattr(request, "session", None)
-    known = session.get(FRAMES, []) if session is not None else []
+    known: list[str] = []
+    with contextlib.suppress(DatabaseError):  # without it nobody is known
+        known = session.get(FRAMES, []) if session is not None else []
     return " ".join(dict.fromkeys(["'self'", *settings.GRADE.frames, *known]))
 
 
@@ -47,22 +53,20 @@ def database_away(get_response: Answer) -> Answer:
     """Say that the database doesn't answer, in place of an error; what was sent wasn't kept, and the page says so."""
 
     def answer(request: HttpRequest) -> HttpResponse:
-        try:
-            return get_response(request)
-        except (OperationalError, InterfaceError):
-            return _away()
+        return get_response(request)
 
     def process_exception(request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if isinstance(error, OperationalError | InterfaceError):
-            connection.close()
-            return _away()
-        return None
+        del request
+        return away() if isinstance(error, AWAY) else None
 
     answer.process_exception = process_exception  # type: ignore[attr-defined]  # Django looks for it there
     return answer
 
 
-def _away() -> HttpResponse:
+def away() -> HttpResponse:
+    """Forget a connection that doesn't work any more, and answer without any other."""
+    with contextlib.suppress(DatabaseError):
+        connection.close()
     response = HttpResponse(
         "<!doctype html><html lang=en><title>Try again</title><h1>Try again in a moment</h1>"
         "<p>The server's database doesn't answer. What you sent just now was not kept: send it again.</p></html>",

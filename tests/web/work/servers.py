@@ -50,12 +50,12 @@ def until(true: Callable[[], Any], what: str, *, seconds: float = PATIENCE) -> A
 class Server:
     """``grade serve`` as a shell starts it. Its log lies beside its data."""
 
-    def __init__(self, folder: Path, *words: str, port: int = 0, **environment: str) -> None:
+    def __init__(self, folder: Path, *words: str, environment: Mapping[str, str] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.port = folder, port or free_port()
+        self.folder, self.port = folder, free_port()
         self.words = words
         self.environment = {
-            **os.environ, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **environment,
+            **os.environ, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **(environment or {}),
         }  # fmt: skip
         self.environment.pop("DJANGO_SETTINGS_MODULE", None)
         self.process: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""Workers, server and database are killed in the middle: nothing is lost, nothing is done twice, and the order holds."""
+"""Workers, server and database are killed in the middle: nothing is lost, nothing is done twice, the order holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.web.work.servers import KEY, ROOT, Browser, Postgres, Server, postgre
 
 pytestmark = pytest.mark.slow
 
-RIGHT = (ROOT / "examples" / "right.py").read_bytes()
+RIGHT = (ROOT / "examples" / "right.py").read_bytes() + b"\nimport time\n\ntime.sleep(0.8)\n"
 LEARNERS = 12
 EACH = 2
 
@@ -92,7 +92,7 @@ def test_every_attempt_is_graded_exactly_once(kind: str, tmp_path: Path, request
     environment = {"GRADE_DEMO": "1", "GRADE_SECRET_KEY": KEY}
     if pg is not None:
         environment["DATABASE_URL"] = pg.url
-    server = Server(tmp_path / "data", **environment)
+    server = Server(tmp_path / "data", environment=environment)
     try:
         server.start(workers=2)
         done = threading.Event()
@@ -109,7 +109,7 @@ def test_every_attempt_is_graded_exactly_once(kind: str, tmp_path: Path, request
             lambda: all(state in ("graded", "not_graded") for (state,) in rows(server, "work_attempt", "state", pg)),
             "all grades",
         )
-        attempts = rows(server, "work_attempt", "id, state, number, member_id, cents, reason", pg)
+        attempts = rows(server, "work_attempt", "id, state, number, member_id, cents, token", pg)
         reports = rows(server, "work_report", "attempt_id", pg)
         until(
             lambda: all(
@@ -121,6 +121,7 @@ def test_every_attempt_is_graded_exactly_once(kind: str, tmp_path: Path, request
     finally:
         server.stop()
 
+    assert [row for row in attempts if row[5] > 1], "nobody was killed in the middle"
     assert len(attempts) == LEARNERS * EACH
     assert [row for row in attempts if row[1] != "graded" or row[4] != 10000] == []
     assert sorted(reports) == sorted((row[0],) for row in attempts)
