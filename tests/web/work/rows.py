@@ -66,6 +66,7 @@ def graded(of: Any, who: Any, cents: int = 5000, **more: Any) -> Any:
 
     from django.utils import timezone
 
+    from grader.batch.messages import Row, encode
     from grader.web.work.models import Attempt, Report
 
     made = attempt(of, who, state=Attempt.GRADED, cents=cents, max_cents=10000, ended_at=timezone.now(), **more)
@@ -73,7 +74,11 @@ def graded(of: Any, who: Any, cents: int = 5000, **more: Any) -> Any:
         "schema": "grade.result/1", "assignment": {"id": "attention", "version": "1"}, "status": "graded",
         "score": cents / 100, "tasks": [],
     }  # fmt: skip
-    row = {"cents": cents, "max_cents": 10000, "criteria": [["softmax/values", "failed", 0, 1000]], "tasks": []}
+    ended = Row(
+        number=1, name="mine.py", folder="attempt", status="graded", cents=cents, max_cents=10000,
+        criteria=(("softmax/values", "failed", 0, 1000),), tasks=(("softmax", "failed", 0, 2000),),
+    )  # fmt: skip
+    row = json.loads(encode(ended))[1]
     files = {"learner": b"<!doctype html><title>r</title>for the learner", "instructor": b"<title>r</title>for all"}
     packed = {name: zlib.compress(content) for name, content in files.items()}
     Report.objects.create(
