@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from django.db import Error, connection
@@ -22,7 +23,7 @@ log = logging.getLogger("grader.web.serve")
 
 THREADS = 8
 LOOK_SECONDS = 0.5
-LEAST_SECONDS = 1.0
+AT_ONCE_SECONDS = 2.0
 END_SECONDS = 15.0
 MAX_BODY = 8_000_000
 """Bytes of a request: a file that is too large to be graded still gets a page that says so."""
@@ -42,6 +43,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._since: dict[str, float] = {}
         self._count = count
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -72,6 +74,7 @@ class Workers:
         name = worker_name()
         here = str(Path(__file__).resolve().parents[2])
         search = list(dict.fromkeys(path if path else here for path in sys.path))
+        self._since[name] = time.monotonic()
         self._running[name] = subprocess.Popen(
             [sys.executable, "-P", "-c", _BOOTSTRAP, *search],
             stdin=subprocess.DEVNULL,
@@ -80,14 +83,15 @@ class Workers:
         )
 
     def _watch(self) -> None:
-        pause = LEAST_SECONDS
-        while not self._stopped.wait(LOOK_SECONDS):
+        pause = 0.0
+        while not self._stopped.wait(LOOK_SECONDS + pause):
             ended = [name for name, process in self._running.items() if process.poll() is not None]
-            if not ended:
-                pause = max(LEAST_SECONDS, pause * 0.98)
-                continue
+            # If they end as soon as they begin, something is wrong that haste makes no better.
+            at_once = any(time.monotonic() - self._since[name] < AT_ONCE_SECONDS for name in ended)
+            pause = min(2 * pause + 1.0, 30.0) if at_once else 0.0
             for name in ended:
                 code = self._running.pop(name).returncode
+                del self._since[name]
                 log.warning("worker %s ended (%s); another one takes its place", name, code)
                 try:
                     gone(name)
@@ -96,9 +100,6 @@ class Workers:
                         connection.close()  # its lease runs out by itself
                 with contextlib.suppress(OSError):
                     self._start_one()
-            # If they end at once, again and again, something is wrong that haste makes no better.
-            self._stopped.wait(pause)
-            pause = min(pause * 2, 30.0)
         connection.close()
 
 
