@@ -17,9 +17,8 @@ KEY = "a-key-of-the-tests-that-is-long-enough-0123456789"
 def django_once() -> Iterator[Path]:
     """Set Django up with empty tables; return the folder that everything lies in."""
     with tempfile.TemporaryDirectory(prefix="grade-web-", ignore_cleanup_errors=True) as folder:
-        os.environ["GRADE_DATA"] = folder
-        os.environ["GRADE_SECRET_KEY"] = KEY
-        os.environ["GRADE_DEMO"] = "1"
+        os.environ.setdefault("GRADE_DATA", folder)
+        os.environ.setdefault("GRADE_SECRET_KEY", KEY)
         from grader.web.start import migrate, set_up
 
         set_up()
@@ -28,8 +27,6 @@ def django_once() -> Iterator[Path]:
         from django.db import connections
 
         connections.close_all()
-        for name in ("GRADE_DATA", "GRADE_SECRET_KEY", "GRADE_DEMO"):
-            del os.environ[name]
 
 
 @pytest.fixture
@@ -49,6 +46,7 @@ def database(django_once: Path) -> Iterator[Path]:
 def client(database: Path) -> Any:
     """Return Django's own client, which checks forms as a browser would have to."""
     del database
+    from django.conf import settings
     from django.test import Client
 
-    return Client(enforce_csrf_checks=True, HTTP_HOST="localhost")
+    return Client(enforce_csrf_checks=True, HTTP_HOST=settings.ALLOWED_HOSTS[0])

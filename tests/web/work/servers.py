@@ -54,10 +54,11 @@ class Server:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.port = folder, free_port()
         self.words = words
+        # Nothing of this process's own settings, which another test may have made.
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("GRADE_", "DJANGO_"))}
         self.environment = {
-            **os.environ, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **(environment or {}),
+            **plain, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **(environment or {}),
         }  # fmt: skip
-        self.environment.pop("DJANGO_SETTINGS_MODULE", None)
         self.process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -161,3 +161,9 @@ def test_ids_cannot_be_guessed() -> None:
     ids = [mine.id, mine.links.get().id, mine.attempts.get().id, *mine.members.values_list("id", flat=True)]
 
     assert {found.version for found in ids} == {4}
+
+
+def test_without_the_demo_there_is_no_demo(client: Any) -> None:
+    """Its page isn't there, nor its form."""
+    assert client.get("/demo/").status_code == 404
+    assert rows.post(client, "/verify/", "/demo/", {"person": "instructor"}).status_code == 404
