@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
         "--older-than", metavar="TERM", type=_days, help="of purge: such as 400d, 60w or 2y; what was handed in before"
     )
     made.add_argument("--dry-run", action="store_true", help="of purge: only say what would be deleted")
-    made.add_argument("--name", metavar="NAME", default="admin", help="of admin: the account (default: admin)")
+    made.add_argument("--account", metavar="NAME", default="admin", help="of admin: the account (default: admin)")
     return made
 
 
@@ -48,7 +48,7 @@ def run(words: Sequence[str]) -> int:
         for kind, count in purge(options.older_than, dry=options.dry_run).items():
             print(f"{kind}: {count}{' would go' if options.dry_run else ''}")
     elif options.what == "admin":
-        _admin(options.name)
+        _admin(options.account)
     return 0
 
 
@@ -66,7 +66,7 @@ def _admin(name: str) -> None:
         raise UsageError(" ".join(error.messages)) from error
     users = get_user_model().objects
     if users.filter(username=name).exists():
-        raise UsageError(f"There is an account '{name}' already.", hint="Choose another --name.")
+        raise UsageError(f"There is an account '{name}' already.", hint="Choose another --account.")
     users.create_superuser(username=name, password=password)
     print(f"{name} can log in at /admin/")
 
