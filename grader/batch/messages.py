@@ -29,6 +29,7 @@ class Setup:
         hints: Up to which level they stand in the reports; None: as the assignment has it.
         digest: Of the course, if another one must not be used.
         versions: Of what judges, where a worker may have others; then it must not work.
+        instructor: Make the instructor's report as well, ``instructor.html``.
     """
 
     isolation: Isolation
@@ -41,6 +42,7 @@ class Setup:
     hints: int | None = None
     digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
+    instructor: bool = False
 
 
 @data
