@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import sys
 import threading
 import time
@@ -33,6 +34,7 @@ django.setup()
 from edx_django_utils.cache import TieredCache  # noqa: E402
 from lti_consumer.data import Lti1p3LaunchData  # noqa: E402 - it wants Django to stand
 from lti_consumer.lti_1p3.consumer import LtiAdvantageConsumer  # noqa: E402
+from lti_consumer.lti_1p3.key_handlers import PlatformKeyHandler  # noqa: E402
 from lti_consumer.utils import get_data_from_cache  # noqa: E402
 
 CLIENT, DEPLOYMENT, KID = "kZgGtzWLmcuGTq0", "1", "lms-key-1"
@@ -80,22 +82,25 @@ class State:
 
 
 STATE = State()
-KEY = Path(sys.argv[1]).read_text(encoding="ascii")
+HANDLER = PlatformKeyHandler(Path(sys.argv[1]).read_text(encoding="ascii"), KID)
+"""It is made once, since the key is proved each time that it is read."""
 
 
 def consumer() -> Any:
     """Return Open edX's platform for us."""
-    return LtiAdvantageConsumer(
+    made = LtiAdvantageConsumer(
         iss=BASE,
         lti_oidc_url=STATE.login_url,
         lti_launch_url=STATE.target or STATE.launch_url,
         client_id=CLIENT,
         deployment_id=DEPLOYMENT,
-        rsa_key=KEY,
+        rsa_key=None,
         rsa_key_id=KID,
         tool_key=STATE.tool or None,
         redirect_uris=[STATE.launch_url],
     )
+    made.key_handler = HANDLER
+    return made
 
 
 def start(user: str, kind: str) -> str:
@@ -149,6 +154,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers as an LMS does."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -412,3 +418,4 @@ if __name__ == "__main__":
     # It ends with whoever started it: his end of the pipe closes.
     threading.Thread(target=SERVER.serve_forever, daemon=True).start()
     sys.stdin.read()
+    os._exit(0)
