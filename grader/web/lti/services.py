@@ -139,7 +139,7 @@ def next_page(header: str) -> str:
     """Return the address that a Link header calls the next page, "" without one. Case is kept: it may matter there."""
     for match in re.finditer(r"<([^<>]*)>((?:\s*;[^,<>]*)*)", header[:20_000]):
         # Moodle writes typographical quotes around the word.
-        if re.search(r";\s*rel\s*=[^\w;]*next\b", match[2], re.I):
+        if re.search(r";\s*rel\s*=[^\w;]*next\b", match[2], re.I | re.A):
             return match[1].strip()
     return ""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import django
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -22,16 +26,37 @@ def pem_of(key: rsa.RSAPrivateKey) -> str:
     ).decode()
 
 
-@pytest.fixture(scope="session")
-def django_stands(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Set Django up once: with the settings that are there already, else with those of LTI alone."""
-    import django
-    from django.core.management import call_command
+FOLDER = tempfile.TemporaryDirectory(prefix="grade-lti-", ignore_cleanup_errors=True)
 
-    if not settings.configured:
-        configure(tmp_path_factory.mktemp("lti") / "lti.sqlite3")
-        django.setup()
-        call_command("migrate", verbosity=0)
+
+def stand() -> None:
+    """Set Django up: with the server's own settings, else with those of LTI alone.
+
+    It is done when tests are collected, since what they import at their heads has tables.
+    """
+    if settings.configured:
+        return
+    if importlib.util.find_spec("grader.web.settings") is not None:
+        os.environ.setdefault("GRADE_DATA", FOLDER.name)
+        os.environ.setdefault("GRADE_SECRET_KEY", "a-key-of-the-tests-that-is-long-enough-0123456789")
+        os.environ["DJANGO_SETTINGS_MODULE"] = "grader.web.settings"
+    else:
+        configure(Path(FOLDER.name) / "lti.sqlite3")
+    django.setup()
+
+
+stand()
+
+
+@pytest.fixture(scope="session")
+def django_stands() -> Iterator[None]:
+    """Make the tables."""
+    from django.core.management import call_command
+    from django.db import connections
+
+    call_command("migrate", verbosity=0)
+    yield
+    connections.close_all()
 
 
 @pytest.fixture(scope="session")
