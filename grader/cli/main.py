@@ -26,6 +26,7 @@ COMMANDS = {
     "export": "grader.cli.export",
     "check-course": "grader.cli.check_course",
     "doctor": "grader.cli.doctor",
+    "lti": "grader.cli.lti",
 }
 """Words that aren't a path; everything else is a file to grade. ``./start`` grades a file of that name."""
 

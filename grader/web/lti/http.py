@@ -147,6 +147,8 @@ def _once(
             raise Unreachable("timeout", host)
         if len(content) > limit:
             raise Unreachable("too-large", host)
+        if response.length:  # it promised more than came
+            raise Unreachable("broken", host)
         return Answer(
             status=response.status,
             reason=PHRASE.sub("", response.reason or "")[:300],

@@ -406,7 +406,8 @@ def configuration() -> dict[str, Any]:
         "issuer": BASE, "token_endpoint": f"{BASE}/token", "jwks_uri": f"{BASE}/jwks",
         "authorization_endpoint": f"{BASE}/auth", "registration_endpoint": f"{BASE}/register",
     }  # fmt: skip
-    return {**given, **places, **STATE.behaviour.get("configuration", {})}
+    changed = {name: value for name, value in STATE.behaviour.get("configuration", {}).items() if name != "times"}
+    return {**given, **places, **changed}
 
 
 SERVER = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
