@@ -34,6 +34,7 @@ USAGE = (
     "grade export [RUN] --to WHAT",
     "grade check-course [DIR]",
     "grade doctor",
+    "grade lti WHAT",
 )
 EXAMPLES = """\
 examples:

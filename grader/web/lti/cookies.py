@@ -6,7 +6,7 @@ if they are ``Partitioned`` as well: kept for this LMS and us together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from http.cookies import Morsel
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -21,7 +21,8 @@ PATH = "/"
 class _Partitioned(Morsel[str]):
     """A cookie with an attribute that Python's own doesn't know before 3.14."""
 
-    def OutputString(self, attrs: list[str] | None = None) -> str:  # noqa: N802 - it is the base class's name
+    def OutputString(self, attrs: Container[str] | None = None) -> str:
+        """Return the cookie as its header has it."""
         return f"{super().OutputString(attrs)}; Partitioned"
 
 

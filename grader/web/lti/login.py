@@ -18,7 +18,7 @@ from grader.web.lti.pages import page
 from grader.web.lti.refusals import Refusal, refused
 from grader.web.lti.sealing import digest
 
-__all__ = ["LIFE", "KEEP", "cookie_of", "login", "onward", "same_browser", "window", "window_url"]
+__all__ = ["KEEP", "LIFE", "cookie_of", "login", "onward", "same_browser", "window", "window_url"]
 
 LIFE = timedelta(minutes=10)
 """How long a login may take: somebody may have to give a password to the LMS in between."""

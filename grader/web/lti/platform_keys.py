@@ -5,6 +5,7 @@ Anybody can send tokens that name unknown keys, so that asking is rationed, for 
 
 from __future__ import annotations
 
+import contextlib
 import time
 from datetime import timedelta
 from typing import Any
@@ -57,11 +58,9 @@ def _refresh(platform: Platform) -> None:
     mine = Platform.objects.filter(free, pk=platform.pk).update(jwks_asked_at=now)
     if mine:
         values: dict[str, Any] = {"jwks_done_at": timezone.now()}
-        try:
+        # Without new keys the old ones stay: a platform that can't be reached for a while doesn't lock a class out.
+        with contextlib.suppress(Unreachable, ValueError):
             values["jwks"] = _fetch(platform)
-        except (Unreachable, ValueError):
-            # The old keys stay: a platform that can't be reached for a while doesn't lock a class out.
-            pass
         Platform.objects.filter(pk=platform.pk).update(**values)
     else:
         _wait(platform)

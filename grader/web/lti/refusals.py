@@ -97,7 +97,6 @@ REASONS: Mapping[str, Text] = MappingProxyType({
         happened="Only instructors choose assignments.", todo="Ask your instructor to do it."
     ),
     "deep-link-late": Text(happened="The choice took too long, and isn't valid any more.", todo=AGAIN),
-    "deep-link-choice": Text(happened="The choice can't be used.", todo="Go back, and look at what you entered."),
     "review-whose": Text(happened=f"{_TOKEN}it doesn't say whose submission is meant.", todo=ADMIN),
     "review-not-yours": Text(happened="This is somebody else's submission.", todo=AGAIN),
     # Registration.

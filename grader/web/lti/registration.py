@@ -177,7 +177,8 @@ def _ourselves(request: HttpRequest, config: Mapping[str, Any]) -> dict[str, Any
 def _messages(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     platform = config.get(PLATFORM)
     offered = platform.get("messages_supported") if isinstance(platform, dict) else None
-    return [one for one in offered if isinstance(one, dict)][:50] if isinstance(offered, list) else []
+    listed = offered[:50] if isinstance(offered, list) else []
+    return [one for one in listed if isinstance(one, dict)]
 
 
 def _name(config: Mapping[str, Any]) -> str:

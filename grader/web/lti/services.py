@@ -100,12 +100,12 @@ def call(
     if content is not None:
         headers["Content-Type"] = content_type
         body = json.dumps(content, ensure_ascii=True).encode()
-    for fresh in (False, True):
-        headers["Authorization"] = f"Bearer {_token(platform, scope, fresh=fresh)}"
-        answer = _asked(platform, method, url, headers, body)
-        if answer.status != 401:
-            break
+    headers["Authorization"] = f"Bearer {_token(platform, scope, fresh=False)}"
+    answer = _asked(platform, method, url, headers, body)
+    if answer.status == 401:
         # The platform may have forgotten the token before its time; once more with a new one.
+        headers["Authorization"] = f"Bearer {_token(platform, scope, fresh=True)}"
+        answer = _asked(platform, method, url, headers, body)
     if 200 <= answer.status < 300 or answer.status == 409:
         return answer
     raise _failed(answer, "service", platform)

@@ -54,7 +54,11 @@ def configure(database: Path) -> None:
             "default": {
                 "ENGINE": "django.db.backends.sqlite3",
                 "NAME": str(database),
-                "OPTIONS": {"init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;", "transaction_mode": "IMMEDIATE", "timeout": 30},
+                "OPTIONS": {
+                    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;",
+                    "transaction_mode": "IMMEDIATE",
+                    "timeout": 30,
+                },
             }
         },
         ROOT_URLCONF=URLS,

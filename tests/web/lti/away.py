@@ -82,7 +82,9 @@ class Lms:
     def signed(self, claims: dict[str, Any], **header: Any) -> str:
         """Return any claims, signed with its key."""
         # As bytes: PyJWT itself refuses to write some of what a forger would.
-        return jwt.PyJWS().encode(json.dumps(claims).encode(), self.key, algorithm="RS256", headers={"kid": KID, **header})
+        return jwt.PyJWS().encode(
+            json.dumps(claims).encode(), self.key, algorithm="RS256", headers={"kid": KID, **header}
+        )
 
 
 class Browser:

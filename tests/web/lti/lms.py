@@ -159,15 +159,15 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
-    def date_time_string(self, timestamp: float | None = None) -> str:  # type: ignore[override]  # it is called without
+    def date_time_string(self, timestamp: float | None = None) -> str:
         """Return the LMS's own time."""
         return formatdate(time.time() + STATE.ahead, usegmt=True)
 
-    def do_GET(self) -> None:  # noqa: N802 - the base class's name
+    def do_GET(self) -> None:
         """Answer."""
         self._answer("GET")
 
-    def do_POST(self) -> None:  # noqa: N802 - the base class's name
+    def do_POST(self) -> None:
         """Answer."""
         self._answer("POST")
 
@@ -260,7 +260,9 @@ class Handler(BaseHTTPRequestHandler):
     def _register(self, given: dict[str, Any]) -> None:
         STATE.registered.append({"given": given, "authorization": self.headers.get("Authorization", "")})
         tool = {**given["https://purl.imsglobal.org/spec/lti-tool-configuration"], "deployment_id": "17"}
-        self._say(200, {**given, "client_id": "new-client", "https://purl.imsglobal.org/spec/lti-tool-configuration": tool})
+        self._say(
+            200, {**given, "client_id": "new-client", "https://purl.imsglobal.org/spec/lti-tool-configuration": tool}
+        )
 
     # ------------------------------------------------------------------ the gradebook
 
@@ -330,7 +332,8 @@ class Handler(BaseHTTPRequestHandler):
     def _members(self, query: dict[str, str]) -> None:
         people = [
             {
-                "user_id": user, "status": "Active", "name": name, "email": email, "lis_person_sourcedid": f"S100{user}",
+                "user_id": user, "status": "Active", "name": name, "email": email,
+                "lis_person_sourcedid": f"S100{user}",
                 "roles": [f"{MEMBERSHIP}#{'Instructor' if role == 'instructor' else 'Learner'}"],
             }
             for user, (role, name, email) in PEOPLE.items()
@@ -346,13 +349,17 @@ class Handler(BaseHTTPRequestHandler):
             others = "".join(f"&{name}={value}" for name, value in query.items() if name != "From")
             # As Moodle writes it: with typographical quotes. And the name's case matters.
             headers["Link"] = f"<{BASE}{path}?From={after}{others}>; rel=“next”".encode().decode("latin-1")
-        self._say(200, {"id": f"{BASE}{path}", "context": {"id": "2"}, key: chosen} if key else chosen, headers, kind=kind)
+        self._say(
+            200, {"id": f"{BASE}{path}", "context": {"id": "2"}, key: chosen} if key else chosen, headers, kind=kind
+        )
 
     # ------------------------------------------------------------------ answers
 
     def _form(self, to: str, fields: dict[str, str]) -> None:
         inputs = "".join(f'<input type="hidden" name="{k}" value="{html.escape(v)}">' for k, v in fields.items())
-        page = f'<form method="post" action="{html.escape(to)}">{inputs}</form><script>document.forms[0].submit()</script>'
+        page = (
+            f'<form method="post" action="{html.escape(to)}">{inputs}</form><script>document.forms[0].submit()</script>'
+        )
         self._raw(page.encode(), "text/html")
 
     def _say(

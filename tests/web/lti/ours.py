@@ -16,6 +16,4 @@ def tool_pem() -> str:
     """Return the key that we sign with as PEM."""
     first = public_keys()["keys"][0]
     key = PyJWK.from_json(json.dumps(first)).key
-    return key.public_bytes(  # type: ignore[no-any-return]  # PyJWK doesn't say of what kind its key is
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    ).decode()
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()

@@ -35,7 +35,9 @@ def test_what_stands_in_its_help_can_be_done() -> None:
 
 def test_a_moodle(grade: Any) -> None:
     """Its address, client id and deployment are all that is needed."""
-    code, said = grade("add-platform", "--moodle", "https://moodle.example.edu/", "--client-id", "abc", "--deployment", "3")
+    code, said = grade(
+        "add-platform", "--moodle", "https://moodle.example.edu/", "--client-id", "abc", "--deployment", "3"
+    )
     platform = Platform.objects.get()
 
     assert (code, said) == (0, f"Platform {platform.pk} is registered: moodle.example.edu.\n")

@@ -49,7 +49,8 @@ def test_a_choice_goes_back(browser: Browser, lms: Lms, arrived: list[Any]) -> N
     assert 'value="attention"' in page
     assert "(100 points)" in page
     answer = browser.post(
-        {"ticket": ticket_of(offered), "assignment": "attention", "attempts": "5", "deadline": "2026-12-24T18:00"}, CHOOSE
+        {"ticket": ticket_of(offered), "assignment": "attention", "attempts": "5", "deadline": "2026-12-24T18:00"},
+        CHOOSE,
     )
     to = re.findall(r'action="([^"]+)"', answer.content.decode())[0]
     assert to == f"{lms.base}/choose?course=2"
@@ -83,7 +84,9 @@ def test_data_comes_back_or_is_left_out(browser: Browser) -> None:
 def test_without_a_column(browser: Browser) -> None:
     """An LMS that takes no line items gets none."""
     offered = browser.post(browser.forged(with_settings(accept_lineitem=False), "3", "deep_link"))
-    (item,) = claims_of(browser.post({"ticket": ticket_of(offered), "assignment": "attention"}, CHOOSE))[f"{DL}/content_items"]
+    (item,) = claims_of(browser.post({"ticket": ticket_of(offered), "assignment": "attention"}, CHOOSE))[
+        f"{DL}/content_items"
+    ]
 
     assert "lineItem" not in item
     assert item["custom"] == {"assignment": "attention"}

@@ -19,6 +19,7 @@ from tests.web.lti.away import CLIENT, KID, LTI, Browser, Lms
 from tests.web.lti.conftest import pem_of
 
 Claims = dict[str, Any]
+TARGET = f"{LTI}/target_link_uri"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 
@@ -38,7 +39,7 @@ def times(issued: float, ends: float) -> Callable[[Claims], None]:
     return lambda claims: claims.update(iat=int(time.time() + issued), exp=int(time.time() + ends))
 
 
-CLAIMS: dict[str, tuple[Callable[[Claims], None], str]] = {
+CLAIMS: dict[str, tuple[Callable[[Claims], Any], str]] = {
     "another issuer": (put("iss", "https://other.example"), "token-issuer"),
     "issuer with a slash more": (lambda c: c.update(iss=c["iss"] + "/"), "token-issuer"),
     "issuer in capitals": (lambda c: c.update(iss=c["iss"].upper()), "token-issuer"),
@@ -70,15 +71,15 @@ CLAIMS: dict[str, tuple[Callable[[Claims], None], str]] = {
     "no version": (drop(f"{LTI}/version"), "token-missing-claim"),
     "another message": (put(f"{LTI}/message_type", "LtiStartProctoring"), "token-message-type"),
     "no message": (drop(f"{LTI}/message_type"), "token-missing-claim"),
-    "foreign target": (put(f"{LTI}/target_link_uri", "https://evil.example/lti/launch"), "token-foreign-target"),
+    "foreign target": (put(TARGET, "https://evil.example/lti/launch"), "token-foreign-target"),
     "target that looks like ours": (
-        put(f"{LTI}/target_link_uri", "https://grader.test.evil.example/lti/launch"), "token-foreign-target",
+        put(TARGET, "https://grader.test.evil.example/lti/launch"), "token-foreign-target",
     ),
-    "target by user name": (put(f"{LTI}/target_link_uri", "https://grader.test@evil.example/"), "token-foreign-target"),
-    "target by backslash": (put(f"{LTI}/target_link_uri", "https://evil.example\\@grader.test/"), "token-foreign-target"),
-    "target without encryption": (put(f"{LTI}/target_link_uri", "http://grader.test/lti/launch"), "token-foreign-target"),
-    "target is a script": (put(f"{LTI}/target_link_uri", "javascript:alert(1)"), "token-foreign-target"),
-    "no target": (drop(f"{LTI}/target_link_uri"), "token-missing-claim"),
+    "target by user name": (put(TARGET, "https://grader.test@evil.example/"), "token-foreign-target"),
+    "target by backslash": (put(TARGET, "https://evil.example\\@grader.test/"), "token-foreign-target"),
+    "target without encryption": (put(TARGET, "http://grader.test/lti/launch"), "token-foreign-target"),
+    "target is a script": (put(TARGET, "javascript:alert(1)"), "token-foreign-target"),
+    "no target": (drop(TARGET), "token-missing-claim"),
     "nobody": (drop("sub"), "token-no-person"),
     "an empty person": (put("sub", ""), "token-no-person"),
     "a person too long": (put("sub", "x" * 256), "token-bad-claim"),
@@ -377,7 +378,9 @@ def test_several_audiences_and_our_party(browser: Browser, arrived: list[Any]) -
     assert len(arrived) == 1
 
 
-def test_a_refusal_tells_nothing_of_the_person(browser: Browser, caplog: pytest.LogCaptureFixture, reasons: Any) -> None:
+def test_a_refusal_tells_nothing_of_the_person(
+    browser: Browser, caplog: pytest.LogCaptureFixture, reasons: Any
+) -> None:
     """Neither page nor log holds a name, an address, a token, or what was forged."""
     form = browser.forged(put(f"{LTI}/version", "<script>alert(1)</script>"))
     page = browser.post(form).content.decode()

@@ -170,7 +170,9 @@ def test_credentials_stay_at_home() -> None:
     assert b"Bearer" not in asked[0]
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "data:,x", "javascript:1"])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "data:,x", "javascript:1"]
+)
 def test_redirects_to_other_schemes(url: str) -> None:
     """Aren't followed."""
     with server(to(url)) as (port, _):
@@ -208,7 +210,10 @@ def test_a_post_is_never_sent_on() -> None:
         (b"HTTP/1.1 200 OK\r\nX: " + b"a" * 70_000, "broken"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n", "broken"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n" + b"x" * 2000, "too-large"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000 + b"\r\n" + b"zz\r\n", "broken"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000 + b"\r\n" + b"zz\r\n",
+            "broken",
+        ),
     ],
 )
 def test_broken_answers(answer: bytes, code: str) -> None:

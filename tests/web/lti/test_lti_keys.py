@@ -86,9 +86,12 @@ def test_a_class_comes_at_once(browser: Browser, lms: Lms, platform: Platform, a
 
 
 @pytest.mark.parametrize(
-    "wish", [{"status": 500}, {"status": 200, "body": "nonsense"}, {"status": 200, "body": {"keys": 3}}, {"status": 404}]
+    "wish",
+    [{"status": 500}, {"status": 200, "body": "nonsense"}, {"status": 200, "body": {"keys": 3}}, {"status": 404}],
 )
-def test_keys_that_can_t_be_had(browser: Browser, lms: Lms, platform: Platform, reasons: Any, wish: dict[str, Any]) -> None:
+def test_keys_that_can_t_be_had(
+    browser: Browser, lms: Lms, platform: Platform, reasons: Any, wish: dict[str, Any]
+) -> None:
     """Without any keys nobody gets in; with old ones, a platform that is away for a while doesn't lock a class out."""
     from tests.web.lti.ours import tool_pem
 

@@ -124,7 +124,7 @@ def test_a_replay_counts_once(browser: Browser, arrived: list[Any], reasons: Any
 
 
 def test_a_replay_from_another_browser(browser: Browser, lms: Any, arrived: list[Any], reasons: Any) -> None:
-    """A form that was overheard is of no use elsewhere, before and after it was used; and it doesn't spoil the launch."""
+    """What was overheard is of no use elsewhere, before and after it was used, and doesn't spoil the launch."""
     form = browser.form()
     thief = Browser(lms)
     early = thief.post(form)
@@ -151,7 +151,7 @@ def test_the_state_doesn_t_make_the_cookie(browser: Browser, lms: Any, arrived: 
 
 
 def test_login_csrf(browser: Browser, lms: Any, arrived: list[Any], reasons: Any) -> None:
-    """A victim's browser that posts an attacker's form isn't logged in as the attacker, even with a login of its own."""
+    """A victim's browser that posts an attacker's form isn't logged in as the attacker, whatever it began itself."""
     attacker = Browser(lms)
     form = attacker.form("5")
     browser.begin("4")

@@ -153,7 +153,8 @@ def test_our_own_network_has_to_be_allowed(invited: Any, lms: Lms, reasons: Any)
 
 
 @pytest.mark.parametrize(
-    "wish", [{"status": 400}, {"status": 200, "body": {}}, {"status": 200, "body": {"client_id": "x\n"}}, {"status": 302}]
+    "wish",
+    [{"status": 400}, {"status": 200, "body": {}}, {"status": 200, "body": {"client_id": "x\n"}}, {"status": 302}],
 )
 def test_an_lms_that_refuses(invited: Any, lms: Lms, reasons: Any, wish: dict[str, Any]) -> None:
     """Without a client id there is no registration."""

@@ -33,7 +33,10 @@ def test_those_of_a_link(platform: Platform, lms: Lms) -> None:
     """With rlid, on every page."""
     lms.be(tool=tool_pem(), page=1)
 
-    assert [entry.user for entry in members(platform.pk, f"{lms.base}/course/2/members", resource_link_id="1")] == ["4", "3"]
+    assert [entry.user for entry in members(platform.pk, f"{lms.base}/course/2/members", resource_link_id="1")] == [
+        "4",
+        "3",
+    ]
     assert all("rlid=1" in one["path"] for one in lms.asked("/members"))
 
 

@@ -17,7 +17,9 @@ from tests.web.lti.ours import tool_pem
 def score(given: str, *, ago: float = 0, comment: str = "42.5 of 50 points.", maximum: str = "50") -> Score:
     """Return a score that became so a while ago."""
     when = timezone.now() - timedelta(seconds=ago)
-    return Score(given=given, maximum=maximum, comment=comment, timestamp=when, submitted_at=when - timedelta(minutes=5))
+    return Score(
+        given=given, maximum=maximum, comment=comment, timestamp=when, submitted_at=when - timedelta(minutes=5)
+    )
 
 
 def item_of(lms: Lms) -> str:

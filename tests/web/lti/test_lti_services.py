@@ -21,7 +21,9 @@ def ask(platform: Platform, lms: Lms) -> int:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let patience be short, so that tests needn't have more of it."""
-    monkeypatch.setattr(http.ask, "__kwdefaults__", {**(http.ask.__kwdefaults__ or {}), "timeout": 0.7, "limit": 50_000})
+    monkeypatch.setattr(
+        http.ask, "__kwdefaults__", {**(http.ask.__kwdefaults__ or {}), "timeout": 0.7, "limit": 50_000}
+    )
 
 
 def test_one_token_serves_many(platform: Platform, lms: Lms) -> None:

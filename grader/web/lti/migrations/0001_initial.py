@@ -5,105 +5,131 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('secret', models.CharField(max_length=64, unique=True)),
-                ('private_network', models.BooleanField(default=False)),
-                ('expires_at', models.DateTimeField()),
-                ('tries', models.PositiveIntegerField(default=0)),
-                ('used_at', models.DateTimeField(null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("secret", models.CharField(max_length=64, unique=True)),
+                ("private_network", models.BooleanField(default=False)),
+                ("expires_at", models.DateTimeField()),
+                ("tries", models.PositiveIntegerField(default=0)),
+                ("used_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Platform',
+            name="Platform",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('issuer', models.CharField(help_text='Exactly as in its tokens (iss).', max_length=500)),
-                ('client_id', models.CharField(max_length=255)),
-                ('auth_url', models.CharField(max_length=1000, verbose_name='authentication request URL')),
-                ('token_url', models.CharField(max_length=1000, verbose_name='access token URL')),
-                ('jwks_url', models.CharField(max_length=1000, verbose_name='public keyset URL')),
-                ('audience', models.CharField(blank=True, help_text='Whom our requests for tokens are for; the access token URL if empty.', max_length=1000)),
-                ('private_network', models.BooleanField(default=False, help_text='It stands in our own network: http and private addresses are allowed.')),
-                ('active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('jwks', models.JSONField(editable=False, null=True)),
-                ('jwks_asked_at', models.DateTimeField(editable=False, null=True)),
-                ('jwks_done_at', models.DateTimeField(editable=False, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200)),
+                ("issuer", models.CharField(help_text="Exactly as in its tokens (iss).", max_length=500)),
+                ("client_id", models.CharField(max_length=255)),
+                ("auth_url", models.CharField(max_length=1000, verbose_name="authentication request URL")),
+                ("token_url", models.CharField(max_length=1000, verbose_name="access token URL")),
+                ("jwks_url", models.CharField(max_length=1000, verbose_name="public keyset URL")),
+                (
+                    "audience",
+                    models.CharField(
+                        blank=True,
+                        help_text="Whom our requests for tokens are for; the access token URL if empty.",
+                        max_length=1000,
+                    ),
+                ),
+                (
+                    "private_network",
+                    models.BooleanField(
+                        default=False, help_text="It stands in our own network: http and private addresses are allowed."
+                    ),
+                ),
+                ("active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("jwks", models.JSONField(editable=False, null=True)),
+                ("jwks_asked_at", models.DateTimeField(editable=False, null=True)),
+                ("jwks_done_at", models.DateTimeField(editable=False, null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('issuer', 'client_id'), name='lti_platform_once')],
+                "constraints": [models.UniqueConstraint(fields=("issuer", "client_id"), name="lti_platform_once")],
             },
         ),
         migrations.CreateModel(
-            name='LoginState',
+            name="LoginState",
             fields=[
-                ('state', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('nonce', models.CharField(max_length=64, unique=True)),
-                ('browser', models.CharField(max_length=64)),
-                ('login_hint', models.TextField()),
-                ('message_hint', models.TextField(null=True)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(db_index=True)),
-                ('used_at', models.DateTimeField(null=True)),
-                ('platform', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='lti.platform')),
+                ("state", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("nonce", models.CharField(max_length=64, unique=True)),
+                ("browser", models.CharField(max_length=64)),
+                ("login_hint", models.TextField()),
+                ("message_hint", models.TextField(null=True)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(db_index=True)),
+                ("used_at", models.DateTimeField(null=True)),
+                ("platform", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="lti.platform")),
             ],
         ),
         migrations.CreateModel(
-            name='LineItem',
+            name="LineItem",
             fields=[
-                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('url', models.CharField(blank=True, max_length=2000)),
-                ('claimed_at', models.DateTimeField(null=True)),
-                ('platform', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='lti.platform')),
+                ("key", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("url", models.CharField(blank=True, max_length=2000)),
+                ("claimed_at", models.DateTimeField(null=True)),
+                ("platform", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="lti.platform")),
             ],
         ),
         migrations.CreateModel(
-            name='ToolKey',
+            name="ToolKey",
             fields=[
-                ('kid', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('current', 'signs'), ('next', 'signs next'), ('old', 'signed before')], max_length=10)),
-                ('sealed', models.TextField(editable=False)),
-                ('public', models.JSONField(editable=False)),
-                ('created_at', models.DateTimeField()),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
+                ("kid", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("current", "signs"), ("next", "signs next"), ("old", "signed before")], max_length=10
+                    ),
+                ),
+                ("sealed", models.TextField(editable=False)),
+                ("public", models.JSONField(editable=False)),
+                ("created_at", models.DateTimeField()),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('role', 'old'), _negated=True), fields=('role',), name='lti_key_role_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("role", "old"), _negated=True), fields=("role",), name="lti_key_role_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Deployment',
+            name="Deployment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('deployment_id', models.CharField(max_length=255)),
-                ('platform', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deployments', to='lti.platform')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("deployment_id", models.CharField(max_length=255)),
+                (
+                    "platform",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="deployments", to="lti.platform"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('platform', 'deployment_id'), name='lti_deployment_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("platform", "deployment_id"), name="lti_deployment_once")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AccessToken',
+            name="AccessToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(max_length=500)),
-                ('sealed', models.TextField()),
-                ('expires_at', models.DateTimeField()),
-                ('platform', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='lti.platform')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("scope", models.CharField(max_length=500)),
+                ("sealed", models.TextField()),
+                ("expires_at", models.DateTimeField()),
+                ("platform", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="lti.platform")),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('platform', 'scope'), name='lti_token_once')],
+                "constraints": [models.UniqueConstraint(fields=("platform", "scope"), name="lti_token_once")],
             },
         ),
     ]
