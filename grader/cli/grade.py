@@ -47,6 +47,7 @@ USAGE = (
     "grade serve",
     "grade worker",
     "grade web WHAT",
+    "grade lti WHAT",
 )
 EXAMPLES = """\
 examples:
