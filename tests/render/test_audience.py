@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.core.redact import redact
+from grader.core.redact import Audience, redact
 from grader.model import Note, Status
 from grader.render.document import to_json
 from grader.render.view import build
@@ -53,7 +53,7 @@ def test_ids_and_calls_are_the_instructor_s() -> None:
     assert f"double/{PLANTED}" not in repr(views["learner"])
 
 
-AUDIENCES = ("learner", "instructor")
+AUDIENCES: tuple[Audience, ...] = ("learner", "instructor")
 
 
 def test_a_hint_that_isn_t_shown_isn_t_there() -> None:
