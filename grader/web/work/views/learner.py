@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from grader.core.changes import changes_of, read_standing
+from grader.core.changes import changes_of, read_marks
 from grader.errors import CourseError
 from grader.web.work import outbox
 from grader.web.work.assignments import Offered, offered, the_course
@@ -179,7 +179,7 @@ def _changes(shown: Attempt, latest: Report) -> Context | None:
         return None
     now, before = json.loads(unpacked(latest.result)), json.loads(unpacked(earlier.result))
     try:
-        found = changes_of(read_standing(before), read_standing(now))
+        found = changes_of(read_marks(before), read_marks(now))
     except ValueError:
         return None
     titles = {
