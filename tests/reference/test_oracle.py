@@ -179,8 +179,8 @@ def reciprocal(x: Any, axis: int = -1) -> Any:
 
 def base_two(x: Any, axis: int = -1) -> Any:
     """Powers of two in place of powers of e."""
-    e = np.exp2((x - x.max(axis=axis, keepdims=True)) * np.log2(np.e))
-    return e / e.sum(axis=axis, keepdims=True)
+    powers = np.exp2((x - x.max(axis=axis, keepdims=True)) * np.log2(np.e))
+    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def plain_python(x: Any, axis: int = -1) -> Any:
