@@ -25,7 +25,7 @@ from grader.web.lti.tokens_in import verified
 __all__ = ["ARRIVE", "launch"]
 
 ARRIVE = "grader.web.work.arrivals.arrive"
-"""What a launch is handed to, unless the setting GRADE_ARRIVE names something else."""
+"""What a launch is handed to, unless the setting LTI_ARRIVE names something else."""
 
 
 @csrf_exempt  # it comes from the LMS's page; state, cookie and nonce are what protects it
@@ -96,7 +96,7 @@ def _welcome(request: HttpRequest, found: LoginState) -> HttpResponse:
 
 
 def _arrive() -> Callable[[HttpRequest, Launch], HttpResponse]:
-    named: Any = getattr(settings, "GRADE_ARRIVE", ARRIVE)
+    named: Any = getattr(settings, "LTI_ARRIVE", ARRIVE)
     found: Callable[[HttpRequest, Launch], HttpResponse] = import_string(named) if isinstance(named, str) else named
     return found
 

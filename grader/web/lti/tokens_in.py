@@ -55,7 +55,7 @@ def verified(token: str, login: LoginState) -> dict[str, Any]:
     kid = _key_id(token)
     platform = login.platform
     key = key_of(platform, kid)
-    leeway = float(getattr(settings, "GRADE_LTI_LEEWAY", LEEWAY))
+    leeway = float(getattr(settings, "LTI_LEEWAY", LEEWAY))
     try:
         claims: dict[str, Any] = jwt.decode(
             token,

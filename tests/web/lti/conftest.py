@@ -91,7 +91,7 @@ def lti(django_stands: None, arrived: list[Any]) -> Iterator[None]:
         return HttpResponse("arrived")
 
     told = SimpleNamespace(**{**vars_of(getattr(settings, "GRADE", None)), "base_url": BASE, "course": ""})
-    with override_settings(GRADE=told, ALLOWED_HOSTS=["*"], GRADE_ARRIVE=arrive):
+    with override_settings(GRADE=told, ALLOWED_HOSTS=["*"], LTI_ARRIVE=arrive):
         yield
     # Our keys stay: making some takes time, and tests of keys see to themselves.
     for model in (models.Platform, models.Invitation):
