@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 
 from grader.core.assignment import Assignment
+from grader.core.catalogue import Catalogue
 from grader.model import Finding, Transcript
 from grader.model._data import replace
 
@@ -38,5 +39,5 @@ def runnable(finding: Finding, assignment: Assignment, transcript: Transcript, f
 
 def _stand_in(function: str, assignment: Assignment) -> list[str]:
     """Return a working function as the course shows it. It comes first, since it may begin with __future__ imports."""
-    comment = f"# A working {function} in place of yours, so that a mistake in it doesn't count twice:"
-    return [comment, assignment.stand_ins[function].strip(), ""]
+    comment = Catalogue(assignment.texts).get("engine.snippet.stand_in", (("function", function),))
+    return [f"# {comment}", assignment.stand_ins[function].strip(), ""]

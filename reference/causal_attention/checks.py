@@ -108,6 +108,9 @@ def concluded(finding: api.Finding, seen: api.Seen, verdict: api.Verdict, code: 
     text = f"{finding.criterion.replace('/', '.')}.wrong" if evidence else verdict.text
     said = api.replace(finding, status=api.Status.FAILED, text=text, params=verdict.params, notes=verdict.notes)
     code += "\nout, weights = causal_attention(Q, K, V)\nprint(weights.round(3))"
+    if evidence:
+        numbers = dict(verdict.params)
+        code += f"\nprint({numbers['at']})  # expected: {numbers['expected']}"
     return api.replace(said, calls=(seen.id,), evidence=evidence, snippet=code)
 
 

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.course import find_course, load_assignment
+from grader.intake import submission_from_bytes
 from grader.model import Result, Transcript
+from grader.pipeline import grade
 from grader.render.html import MOST_BYTES
 from grader.render.words import bare
+from grader.run.process import ProcessBackend
+from grader.run.runner import Scratch
 from tests.pipeline.again import disagreement, failing, rerun
 from tests.pipeline.bench import graded
 from tests.pipeline.test_submissions import handed_in
@@ -22,6 +27,16 @@ OTHERS = (
     "softmax_axis1.py", "std.py", "temperature.py",
 )  # fmt: skip
 """Mistakes beside the typical ones whose lines do something else: call twice, stop, or need a stand-in."""
+
+NO_MASK = """\
+import numpy as np
+
+def causal_attention(Q, K, V):
+    scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V + 1, weights
+"""
 
 
 @pytest.mark.parametrize("name", TYPICAL)
@@ -66,6 +81,18 @@ def test_lines_of_other_mistakes_run_too(file: str, tmp_path: Path) -> None:
     source = place_of("no_scale").with_name(f"{file}.txt")
 
     assert check_lines(graded(handed_in(file), SEED), source, tmp_path) > 0
+
+
+def test_lines_of_another_assignment(tmp_path: Path) -> None:
+    """The second course has them as well: no mask, and an output that is off."""
+    source = tmp_path / "head.py"
+    source.write_text(NO_MASK, encoding="utf-8")
+    submission = submission_from_bytes(source.name, source.read_bytes())
+    causal = load_assignment(find_course(), "causal_attention")
+    judged = grade(causal, submission, SEED, Scratch(ProcessBackend(), submission))
+    (tmp_path / "again").mkdir()
+
+    assert check_lines(judged, source, tmp_path / "again") == 3
 
 
 def test_lines_that_make_another_case_are_noticed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.core.test_redact import NUMBER, PLANTED, passed, planted, result_of
 from tests.core.tiny import course
 from tests.render.course import engine_texts
 
+AUDIENCES: tuple[Audience, ...] = ("learner", "instructor")
 TEXTS = {
     PLANTED: f"{PLANTED} {{message}}",
     "title": "Tiny",
@@ -51,9 +52,6 @@ def test_ids_and_calls_are_the_instructor_s() -> None:
     assert PLANTED in repr(behind["instructor"])
     assert "double/value" in repr(behind["instructor"])
     assert f"double/{PLANTED}" not in repr(views["learner"])
-
-
-AUDIENCES: tuple[Audience, ...] = ("learner", "instructor")
 
 
 def test_a_hint_that_isn_t_shown_isn_t_there() -> None:
