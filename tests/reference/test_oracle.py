@@ -179,7 +179,7 @@ def reciprocal(x: Any, axis: int = -1) -> Any:
 
 def base_two(x: Any, axis: int = -1) -> Any:
     """Powers of two in place of powers of e."""
-    powers = np.exp2((x - x.max(axis=axis, keepdims=True)) * np.log2(np.e))
+    powers = np.exp2((x - x.max(axis=axis, keepdims=True)) / np.log(2.0))
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
