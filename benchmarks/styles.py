@@ -125,7 +125,7 @@ def softmax_log_first(x: Any, axis: int = -1) -> Any:
 
 @right("softmax")
 def softmax_base_two(x: Any, axis: int = -1) -> Any:
-    e = np.exp2((x - np.max(x, axis=axis, keepdims=True)) * np.log2(np.e))
+    e = np.exp2((x - np.max(x, axis=axis, keepdims=True)) / np.log(2.0))
     return e / e.sum(axis=axis, keepdims=True)
 
 
