@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grader.core.values import to_python, to_value
+from grader.intake import decode, submission_from_bytes
 from grader.model import Call, CriterionResult, Finding, Outcome, Result, Status, Transcript
 
 __all__ = ["Again", "disagreement", "failing", "rerun"]
@@ -42,7 +43,7 @@ for function, snippet in cases:
                     return told["value"]
                 setattr(module, function, recorded)
                 try:
-                    exec(snippet, {"__name__": "__main__"})
+                    exec(snippet, {"__name__": "__main__", function: recorded})
                 except BaseException as error:
                     told["stopped"] = f"{type(error).__name__}: {error}"
         told["printed"] = printed.getvalue()
@@ -83,7 +84,13 @@ def failing(result: Result) -> Iterator[tuple[str, CriterionResult]]:
 def rerun(source: Path, folder: Path, cases: Sequence[tuple[str, str]]) -> list[Again]:
     """Run lines for functions, each in a process that is copied from one with nothing but NumPy in it."""
     place = folder / source.name.removesuffix(".txt")
-    place.write_bytes(source.read_bytes())
+    content = source.read_bytes()
+    if place.suffix == ".ipynb":
+        # Pasted into a cell below the learner's own, the lines find the function there.
+        cells = map(decode, submission_from_bytes(place.name, content).cells)
+        content = "\n".join(cell for cell in cells if "grader" not in cell).encode()
+        place = place.with_suffix(".py")
+    place.write_bytes(content)
     done = subprocess.run(
         [sys.executable, "-c", RUNNER],
         input=pickle.dumps((place.stem, list(cases))),

@@ -21,7 +21,6 @@ from tests.pipeline.test_submissions import handed_in
 from tests.pipeline.typical import SEED, TYPICAL, page_of, place_of, result_of, view_of
 
 Golden = Callable[[str, str], None]
-SCRIPTS = [name for name in TYPICAL if place_of(name).suffix != ".ipynb"]
 OTHERS = (
     "axis_ignored.py", "cached.py", "dks_hardcoded.py", "inplace.py", "no_keepdims.py", "no_max.py", "of_scores.py",
     "softmax_axis1.py", "std.py", "temperature.py",
@@ -67,7 +66,7 @@ def check_lines(judged: tuple[Transcript, Result], source: Path, folder: Path) -
     return len(found)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", TYPICAL)
 def test_the_lines_make_the_very_case(name: str, tmp_path: Path) -> None:
     """``Run this case yourself``: what it calls the function with, and what comes back, are what was judged."""
     some = name not in ("full_marks", "syntax_error", "not_started")
