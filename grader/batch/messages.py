@@ -28,6 +28,7 @@ class Setup:
         secrets: Files besides the solutions that student code must not be able to read.
         digest: Of the course, if another one must not be used.
         versions: Of what judges, where a worker may have others; then it must not work.
+        instructor: Make the instructor's report as well, ``instructor.html``.
     """
 
     isolation: Isolation
@@ -40,6 +41,7 @@ class Setup:
     hints: int = 3
     digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
+    instructor: bool = False
 
 
 @data

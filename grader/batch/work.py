@@ -213,6 +213,8 @@ class _Worker:
             if request.made[0] != made or not self._whole(request):
                 files = self._rendered(public)
                 digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
+            if self._setup.instructor:
+                files["instructor.html"] = self._rendered(decided)["report.html"]
         if self._setup.out:
             with watch.stage("write"):
                 out = Path(self._setup.out)

@@ -35,6 +35,9 @@ USAGE = (
     "grade check-course [DIR]",
     "grade doctor",
     "grade lti WHAT",
+    "grade serve",
+    "grade worker",
+    "grade web WHAT",
 )
 EXAMPLES = """\
 examples:
@@ -49,6 +52,7 @@ examples:
   grade export --to gradescope-autograder   make an autograder.zip
   grade check-course my-course         prove that a course's checks are good
   grade doctor                         how this machine can keep code apart
+  grade serve --demo                   a course to click through in a browser
 
 exit codes: 0 graded, whatever the score; 1 below --fail-under; 2 wrong usage;
 3 an unusable course; 4 the grader failed; 130 interrupted

@@ -27,6 +27,9 @@ COMMANDS = {
     "check-course": "grader.cli.check_course",
     "doctor": "grader.cli.doctor",
     "lti": "grader.cli.lti",
+    "serve": "grader.cli.serve",
+    "worker": "grader.cli.worker",
+    "web": "grader.cli.web",
 }
 """Words that aren't a path; everything else is a file to grade. ``./start`` grades a file of that name."""
 

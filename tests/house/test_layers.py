@@ -18,7 +18,8 @@ COLUMNS: tuple[frozenset[str], ...] = (
     frozenset({"course", "intake", "run", "render", "lms", "store"}),
     frozenset({"pipeline"}),
     frozenset({"batch", "checkcourse", "gradescope"}),
-    frozenset({"cli", "notebook", "pytest_plugin", "web"}),
+    frozenset({"web"}),
+    frozenset({"cli", "notebook", "pytest_plugin"}),
     frozenset({"__main__"}),
 )
 """Each room may import what stands to its left; rooms of one column don't import each other."""

@@ -1,0 +1,132 @@
+"""Workers, server and database are killed in the middle: nothing is lost, nothing is done twice, the order holds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.work.servers import KEY, ROOT, Browser, Postgres, Server, postgres, until
+
+pytestmark = pytest.mark.slow
+
+RIGHT = (ROOT / "examples" / "right.py").read_bytes() + b"\nimport time\n\ntime.sleep(0.8)\n"
+LEARNERS = 12
+EACH = 2
+
+
+@pytest.fixture(scope="module")
+def database_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """A real PostgreSQL 15."""
+    folder = Path("/tmp") / f"grade-pg-{os.getpid()}"  # its socket's path may have 107 letters, and others may read it
+    del tmp_path_factory
+    with postgres(folder) as made:
+        yield made
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def rows(server: Server, table: str, columns: str, pg: Postgres | None) -> list[tuple[Any, ...]]:
+    """Read rows behind the server's back."""
+    query = f"SELECT {columns} FROM {table}"
+    if pg is None:
+        with contextlib.closing(sqlite3.connect(server.folder / "grade.sqlite3", timeout=30)) as connection:
+            return connection.execute(query).fetchall()
+    import psycopg
+
+    with psycopg.connect(pg.url) as connection:
+        return connection.execute(query).fetchall()
+
+
+def launch(server: Server, user: int, number: int) -> tuple[str, bytes]:
+    """Hand a file in as one of many learners, with as many tries as a person would make; return its address."""
+    browser = Browser(server.address)
+    content = RIGHT + f"\n# {user} {number}\n".encode()
+    end = time.monotonic() + 60
+    while True:
+        with contextlib.suppress(OSError, AssertionError):
+            browser.get("/demo/")
+            browser.post("/demo/", {"person": "another", "number": str(user)})
+            address = browser.hand_in("mine.py", content)
+            if browser.status == 200 and "/attempt/" in address:
+                return address, content
+        assert time.monotonic() < end, (browser.status, browser.text[:300])
+        time.sleep(0.3)
+
+
+def chaos(server: Server, pg: Postgres | None, done: threading.Event) -> None:
+    """Kill a worker now and then, the server once, and the database once."""
+    chance = random.Random(7)
+    time.sleep(2.0)
+    for number in range(4):
+        if done.is_set():
+            return
+        if number == 1:
+            server.kill()
+            server.start(workers=2, wait=False)
+            until(lambda: server.health()["workers"], "the server, started anew")
+        elif number == 2 and pg is not None:
+            pg.stop()
+            time.sleep(1.0)
+            pg.start()
+        else:
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                os.kill(chance.choice(server.workers()), signal.SIGKILL)
+        time.sleep(1.5)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_every_attempt_is_graded_exactly_once(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Twelve learners hand in twice each while workers, the server and PostgreSQL are killed."""
+    pg: Postgres | None = request.getfixturevalue("database_server") if kind == "postgresql" else None
+    environment = {"GRADE_DEMO": "1", "GRADE_SECRET_KEY": KEY}
+    if pg is not None:
+        environment["DATABASE_URL"] = pg.url
+    server = Server(tmp_path / "data", environment=environment)
+    try:
+        server.start(workers=2)
+        done = threading.Event()
+        killer = threading.Thread(target=chaos, args=(server, pg, done))
+        killer.start()
+        for number in range(EACH):
+            for learner in range(LEARNERS):
+                launch(server, learner + 1, number)
+        killer.join()
+        done.set()
+        if not server.workers():
+            server.start(workers=2)
+        until(
+            lambda: all(state in ("graded", "not_graded") for (state,) in rows(server, "work_attempt", "state", pg)),
+            "all grades",
+        )
+        attempts = rows(server, "work_attempt", "id, state, number, member_id, cents, token", pg)
+        reports = rows(server, "work_report", "attempt_id", pg)
+        until(
+            lambda: all(
+                version == sent for version, sent in rows(server, "work_scoredelivery", "version, sent_version", pg)
+            ),
+            "all scores",
+        )
+        scores = rows(server, "work_scoredelivery", "attempt_id, member_id, sent_cents", pg)
+    finally:
+        server.stop()
+
+    assert [row for row in attempts if row[5] > 1], "nobody was killed in the middle"
+    assert len(attempts) == LEARNERS * EACH
+    assert [row for row in attempts if row[1] != "graded" or row[4] != 10000] == []
+    assert sorted(reports) == sorted((row[0],) for row in attempts)
+    # The gradebook has each learner's last attempt.
+    last = {row[3]: row[0] for row in attempts if row[2] == EACH}
+    assert {member: attempt for attempt, member, _ in scores} == last
+    assert {cents for _, _, cents in scores} == {10000}
+    assert "Traceback" not in server.log
