@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 from grader.cli.options import Parser
 from grader.errors import UsageError
@@ -68,18 +65,11 @@ def run(words: Sequence[str]) -> int:
     options = parser().parse_args(words)
     if options.rest and options.what not in ("add-deployment", "off", "on"):
         raise UsageError(f"'{options.rest[0][:30]}' isn't needed.", hint="See grade lti --help.")
-    _begin()
-    # By its name: faces don't import each other.
-    commands = importlib.import_module("grader.web.lti.commands")
-    print("\n".join(commands.run(options)))
+    from grader.web.start import migrate, set_up
+
+    set_up()
+    migrate()
+    from grader.web.lti.commands import run as do
+
+    print("\n".join(do(options)))
     return 0
-
-
-def _begin() -> None:
-    """Start Django with this server's settings, and bring the database up to date."""
-    if find_spec("django") is None:
-        raise UsageError("This needs the web server's packages.", hint="Install them: pip install 'numgrade[web]'.")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "grader.web.settings")
-    django = importlib.import_module("django")
-    django.setup()
-    importlib.import_module("django.core.management").call_command("migrate", interactive=False, verbosity=0)

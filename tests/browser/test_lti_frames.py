@@ -203,3 +203,28 @@ def test_pages_hold_up(
         page.get_by_label("Attempts").wait_for()
         assert axe(page) == []
         context.close()
+
+
+def test_the_server_s_own_page_in_a_frame(strict: Callable[[], Page], served: str, lms: Lms) -> None:
+    """What a learner really gets: the frame keeps the session, and the page lets this LMS show it, and nobody else."""
+    from django.test import override_settings
+
+    from grader.web.work.models import Course
+
+    page = strict()
+    with override_settings(
+        LTI_ARRIVE="grader.web.work.arrivals.arrive", SESSION_COOKIE_SECURE=True, SESSION_COOKIE_SAMESITE="None"
+    ):
+        page.goto(f"{lms.base}/course?user=4")
+        frame_says(page, "Autograded HW (LTI)")
+        frame = page.frames[1]
+        here = frame.url
+        frame.goto(here)
+        frame_says(page, "Autograded HW (LTI)")
+        # The same address without the frame's cookies is nobody's.
+        other = page.context.new_page()
+        answer = other.goto(here)
+
+    Course.objects.all().delete()
+    assert answer is not None
+    assert answer.status == 404
