@@ -20,6 +20,7 @@ def without_places(text: str, folder: Path) -> str:
     """
     if "/" not in text and "\\" not in text and "0x" not in text:
         return text
+    text = _without_cut_place(text, folder)
     seen = "."
     while folder.name.startswith(OURS):
         for slash in "/\\":
@@ -27,3 +28,15 @@ def without_places(text: str, folder: Path) -> str:
         text = text.replace(str(folder), seen)
         folder, seen = folder.parent, ".." if seen == "." else f"../{seen}"
     return _ADDRESS.sub("0x...", text)
+
+
+def _without_cut_place(text: str, folder: Path) -> str:
+    """Take out a path that ends in the middle of our folders' names, where a text was cut to its length."""
+    ours = folder
+    while ours.parent.name.startswith(OURS):
+        ours = ours.parent
+    whole, least = str(folder), len(str(ours.parent)) + 2
+    for length in range(len(whole) - 1, least, -1):
+        if text.endswith(whole[:length]):
+            return f"{text[:-length]}..."
+    return text

@@ -107,10 +107,8 @@ def concluded(finding: api.Finding, seen: api.Seen, verdict: api.Verdict, code: 
     evidence = () if verdict.comparison is None else (verdict.comparison,)
     text = f"{finding.criterion.replace('/', '.')}.wrong" if evidence else verdict.text
     said = api.replace(finding, status=api.Status.FAILED, text=text, params=verdict.params, notes=verdict.notes)
-    code += "\nout, weights = causal_attention(Q, K, V)\nprint(weights.round(3))"
-    if evidence:
-        numbers = dict(verdict.params)
-        code += f"\nprint({numbers['at']})  # expected: {numbers['expected']}"
+    shown = "\nprint({at})  # expected: {expected}".format_map(dict(verdict.params)) if evidence else ""
+    code += f"\nout, weights = causal_attention(Q, K, V)\nprint(weights.round(3)){shown}"
     return api.replace(said, calls=(seen.id,), evidence=evidence, snippet=code)
 
 

@@ -56,3 +56,10 @@ def f():
     assert kept[0] == kept[1]
     assert "0x" in kept[0][0]
     assert "grade-" not in repr(kept)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 9, 14])
+def test_a_path_that_was_cut(cut: int, tmp_path: Path) -> None:
+    """A text that ends in the middle of our folders' names tells as little."""
+    folder = tmp_path / "grade-abcdef" / "life-1"
+    assert without_places(f"opened {folder}"[:-cut], folder) == "opened ..."
