@@ -37,6 +37,7 @@ USAGE = (
     "grade serve",
     "grade worker",
     "grade web WHAT",
+    "grade lti WHAT",
 )
 EXAMPLES = """\
 examples:

@@ -29,6 +29,7 @@ COMMANDS = {
     "serve": "grader.cli.serve",
     "worker": "grader.cli.worker",
     "web": "grader.cli.web",
+    "lti": "grader.cli.lti",
 }
 """Words that aren't a path; everything else is a file to grade. ``./start`` grades a file of that name."""
 
