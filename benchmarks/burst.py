@@ -128,7 +128,6 @@ def _tell(
     options: argparse.Namespace, rows: list[tuple[Any, ...]], answers: list[float], sent: float, late: int, reports: int
 ) -> None:
     wanted = options.learners + len(range(0, options.learners, GREEDY)) * (TIMES - 1)
-    waits = sorted(row[6] - row[5] for row in rows)
     # Somebody was passed: another one, with a later place, was taken while they were waiting. What was taken again
     # after a kill counts by its first time.
     behind = sum(
@@ -136,14 +135,20 @@ def _tell(
     )
     span = max(row[6] for row in rows) - min(row[5] for row in rows)
     print(f"{options.learners} learners within {options.seconds:g} s, {wanted} attempts, {options.workers} workers, "
-          f"{'PostgreSQL' if options.postgresql else 'SQLite'}{', with kills' if options.kill else ''}")  # fmt: skip
+          f"{'PostgreSQL' if options.postgresql else 'SQLite'}{', with kills' if options.kill else ''}, "
+          f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
     again = sum(row[8] > 1 for row in rows)
     print(f"  lost {wanted - len(rows)}, not graded {sum(row[2] != 'graded' for row in rows)}, "
           f"reports {reports}, taken more than once {again}, passed by others {behind}")  # fmt: skip
     print(f"  last hand-in after {sent:.1f} s; hand-in's answer: median {statistics.median(answers):.2f} s, "
           f"p99 {_part(sorted(answers), 0.99):.2f} s")  # fmt: skip
-    print(f"  wait from hand-in to report: median {statistics.median(waits):.1f} s, p99 {_part(waits, 0.99):.1f} s, "
-          f"longest {waits[-1]:.1f} s")  # fmt: skip
+    for name, of in (
+        ("wait from hand-in to report, first attempts", [row for row in rows if row[1] == 1]),
+        ("further attempts of who didn't wait for the first", [row for row in rows if row[1] > 1]),
+    ):
+        waits = sorted(row[6] - row[5] for row in of)
+        print(f"  {name}: median {statistics.median(waits):.1f} s, p99 {_part(waits, 0.99):.1f} s, "
+              f"longest {waits[-1]:.1f} s")  # fmt: skip
     print(f"  rate {len(rows) / span:.2f} a second over {span:.1f} s; scores still on their way at the end: {late}")
 
 

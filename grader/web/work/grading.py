@@ -25,6 +25,7 @@ from grader.course.load import choose_assignment, digest_of
 from grader.model._data import replace
 from grader.web.environment import KEY_FILE
 from grader.web.work import audit, outbox
+from grader.web.work.clock import now
 from grader.web.work.models import Attempt, Member, Report
 from grader.web.work.queue import Taken
 
@@ -164,14 +165,22 @@ def give_up(taken: Taken, reason: str) -> bool:
     return True
 
 
-def put_back(taken: Taken, *, blame: bool) -> None:
-    """Let another worker take an attempt of ours; unless ``blame``, it counts as not taken."""
+def put_back(taken: Taken, *, blame: bool, why: str = "", seconds: float = 0.0) -> None:
+    """Let another worker take an attempt of ours.
+
+    Args:
+        taken: Ours.
+        blame: It may be its own fault; otherwise it counts as not taken.
+        why: What the instructor should know of it while it waits.
+        seconds: It isn't taken before so long.
+    """
     with transaction.atomic():
         attempt = _ours(taken)
         if attempt is not None:
-            attempt.state, attempt.worker, attempt.lease_until = Attempt.QUEUED, "", 0
+            attempt.state, attempt.worker, attempt.reason = Attempt.QUEUED, "", why[:500]
+            attempt.lease_until = now() + seconds if seconds else 0
             attempt.tries -= 0 if blame else 1
-            attempt.save(update_fields=["state", "worker", "lease_until", "tries"])
+            attempt.save(update_fields=["state", "worker", "lease_until", "tries", "reason"])
 
 
 def unpacked(content: bytes | memoryview) -> bytes:

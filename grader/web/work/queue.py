@@ -70,7 +70,7 @@ def take(worker: str) -> Taken | None:
                lease_until = {moment} + %s,
                started = CASE WHEN started > 0 THEN started ELSE {moment} END
          WHERE id = (SELECT id FROM work_attempt
-                      WHERE state = 'queued' OR (state = 'running' AND lease_until < {moment})
+                      WHERE state IN ('queued', 'running') AND lease_until < {moment}
                       ORDER BY due, id LIMIT 1 {skip})
         RETURNING id, token
     """  # noqa: S608 - see above

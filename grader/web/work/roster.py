@@ -56,9 +56,11 @@ def _row(link: Link, member: Member, mine: list[Attempt], delivery: ScoreDeliver
     needs: list[str] = []
     if latest is not None and latest.state == Attempt.NOT_GRADED:
         needs.append(f"not graded: {latest.reason}")
+    elif latest is not None and latest.waits and latest.reason:
+        needs.append(latest.reason)
     if counts is not None:
         needs += [text for _, text in counts.look]
-        if counts.reason:
+        if counts.reason and not counts.waits:
             needs.append(counts.reason)
     if delivery is not None and delivery.state == ScoreDelivery.REFUSED:
         needs.append(f"the LMS refused the score: {delivery.reason}")

@@ -23,7 +23,7 @@ from django.db import Error, connection
 
 from grader.batch.executor import Lost
 from grader.batch.messages import Answer, Failed, decode
-from grader.errors import GraderError
+from grader.errors import CourseError, GraderError
 from grader.web.work import queue
 from grader.web.work.grading import Graders, end, give_up, put_back
 from grader.web.work.models import Attempt
@@ -62,6 +62,7 @@ class Worker:
         self._stopped = threading.Event()
         self._taken: Taken | None = None
         self._told = 0.0
+        self._why = ""
 
     def run(self) -> None:
         """Work until `stop`, Ctrl-C, or the end of the process that started us."""
@@ -115,18 +116,26 @@ class Worker:
             else:
                 self._held(lambda: put_back(taken, blame=True))
             return
+        except CourseError as error:
+            self._course_trouble(taken, str(error))
+            return
         except (GraderError, OSError) as error:
             self._trouble(taken, str(error))
             return
         if isinstance(answer, Answer):
+            self._why = ""
             seconds = time.monotonic() - began
             row = answer
             if not self._held(lambda: end(taken, row, seconds)):
                 log.warning("attempt %s was taken by another worker meanwhile", attempt.id)
             return
         assert isinstance(answer, Failed)
-        if answer.code or attempt.tries < queue.MAX_TRIES:
+        if answer.code == CourseError.exit_code:
+            self._course_trouble(taken, answer.message)
+        elif answer.code:
             self._trouble(taken, f"{answer.message} {answer.hint}".strip())
+        elif attempt.tries < queue.MAX_TRIES:  # the backend broke; a new one may do better
+            self._held(lambda: put_back(taken, blame=True))
         else:
             reason = answer.message.rstrip(".")
             self._held(lambda: give_up(taken, reason))
@@ -143,19 +152,24 @@ class Worker:
                     heartbeat(taken)
                     self._sign_of_life()
 
+    def _course_trouble(self, taken: Taken, why: str) -> None:
+        """This assignment can't be graded as its course is now; others can, and go first for a while."""
+        log.error("can't grade: %s", why)
+        said = f"it waits, since the course can't be used: {why}"
+        self._held(lambda: put_back(taken, blame=False, why=said, seconds=TROUBLED_SECONDS))
+
     def _trouble(self, taken: Taken, why: str) -> None:
-        """We can't work: the attempt is another's, and the page doesn't count on us."""
+        """We can't work: the attempt is another's, and the page doesn't count on us until we have graded something."""
         log.error("can't grade: %s", why)
         self._held(lambda: put_back(taken, blame=False))
-        self._held(lambda: queue.seen(self._name, why))
-        self._told = time.monotonic()
+        self._why, self._told = why, 0.0
+        self._sign_of_life()
         self._graders.close()
         self._stopped.wait(TROUBLED_SECONDS)
-        self._told = 0.0
 
     def _sign_of_life(self) -> None:
         if time.monotonic() - self._told > settings.GRADE.lease / 4 or not self._told:
-            self._held(lambda: queue.seen(self._name))
+            self._held(lambda: queue.seen(self._name, self._why))
             self._told = time.monotonic()
 
     def _held(self, do: Callable[[], T]) -> T:

@@ -19,7 +19,9 @@ class Attempt(models.Model):
     Attributes:
         work: What is to be done: run the file, or judge again what it did.
         due: Its place in the queue. A learner's second one that waits counts as handed in later.
-        worker, lease_until: Who has it, and until when they may keep it without a sign of life.
+        worker, lease_until: Who has it, and until when they may keep it without a sign of life. Of one that waits, a
+            time before which it isn't taken: its assignment can't be graded at the moment, and others go first.
+        reason: Why it isn't graded, or why it waits.
         token: Counts how often it was taken: who had it before can't end it any more.
         tries: How often it was taken without an end.
         started: When it was taken first.

@@ -83,7 +83,12 @@ def attempt(request: HttpRequest, course_id: UUID, attempt_id: UUID) -> HttpResp
 def attempt_state(request: HttpRequest, course_id: UUID, attempt_id: UUID) -> JsonResponse:
     """What the page asks while it waits."""
     shown = visitor_of(request, course_id).attempt(attempt_id)
-    sentence = place_of(shown).sentence if shown.state == Attempt.QUEUED else "Your file is being graded."
+    if shown.state != Attempt.QUEUED:
+        sentence = "Your file is being graded."
+    elif shown.reason:
+        sentence = "This assignment can't be graded at the moment; your instructor sees why."
+    else:
+        sentence = place_of(shown).sentence
     return JsonResponse({"waits": shown.waits, "sentence": sentence if shown.waits else "Done."})
 
 
