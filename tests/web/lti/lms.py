@@ -15,7 +15,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import django
 from django.conf import settings
@@ -143,10 +143,10 @@ def launch(asked: dict[str, str]) -> dict[str, str]:
     made.enable_nrps(f"{BASE}/course/2/members")
     if data.message_type == "LtiDeepLinkingRequest":
         made.enable_deep_linking(STATE.launch_url, f"{BASE}/choose?course=2")
+    answer: dict[str, str] = made.generate_launch_request(asked)
     if STATE.hints_once:
         # Moodle forgets a launch once it has been answered.
         TieredCache.delete_all_tiers(asked["lti_message_hint"])
-    answer: dict[str, str] = made.generate_launch_request(asked)
     return answer
 
 
@@ -221,7 +221,12 @@ class Handler(BaseHTTPRequestHandler):
         return True
 
     def _route(self, method: str, path: str, query: dict[str, str], body: bytes) -> None:
-        if path == "/start":
+        if path == "/course":
+            self._raw(
+                f'<h1>Course</h1><iframe width=900 height=600 src="/start?{urlencode(query)}"></iframe>'.encode(),
+                "text/html",
+            )
+        elif path == "/start":
             self._say(302, {}, {"Location": start(query["user"], query.get("kind", "resource"))})
         elif path == "/auth":
             asked = query if method == "GET" else dict(parse_qsl(body.decode()))

@@ -181,7 +181,7 @@ def test_redirects_to_other_schemes(url: str) -> None:
 
 def test_redirects_without_end() -> None:
     """Three are enough."""
-    with server(*[to("/again")] * 6) as (port, asked):
+    with server(*[to("/again")] * 4) as (port, asked):
         assert code_of(f"http://127.0.0.1:{port}/", private=True) == "redirect"
 
     assert len(asked) == 4
