@@ -32,6 +32,7 @@ class _Unusable(Exception):
 
 def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
     """Let a person in and show them the page that they came for."""
+    _frame(request, launch)
     try:
         with transaction.atomic():
             course = _course(launch)
@@ -122,6 +123,10 @@ def _begin(request: HttpRequest, course: Course, member: Member, launch: Launch)
         kept = dict(list(request.session.get(name, {}).items())[-MOST_KEPT:])
         kept.pop(str(course.id), None)
         request.session[name] = {**kept, str(course.id): value}
+
+
+def _frame(request: HttpRequest, launch: Launch) -> None:
+    """Let the LMS show our pages in a frame, also the one that says why there is nothing else."""
     parts = urlsplit(launch.return_url)
     if parts.scheme in ("http", "https") and parts.hostname and not set(parts.netloc) & set(" ;,'\"@"):
         origin = f"{parts.scheme}://{parts.netloc}"

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 
-__all__ = ["AWAY", "FRAMES", "away", "database_away", "frame_ancestors", "headers"]
+__all__ = ["AWAY", "FRAMES", "away", "database_away", "frame_ancestors", "headers", "policy"]
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -27,10 +27,7 @@ def headers(get_response: Answer) -> Answer:
         response = get_response(request)
         ancestors = "'none'" if request.path.startswith("/admin/") else frame_ancestors(request)
         if "Content-Security-Policy" not in response:
-            response["Content-Security-Policy"] = (
-                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-                f"form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors {ancestors}"
-            )
+            response["Content-Security-Policy"] = policy(ancestors)
         response.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
         if not request.path.startswith(settings.STATIC_URL):
             # Whoever sits at this computer next gets nothing out of its memory.
@@ -38,6 +35,14 @@ def headers(get_response: Answer) -> Answer:
         return response
 
     return answer
+
+
+def policy(ancestors: str) -> str:
+    """Return the rules of a page of ours that these may show in a frame."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        f"form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+    )
 
 
 def frame_ancestors(request: HttpRequest) -> str:

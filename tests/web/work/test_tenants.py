@@ -153,6 +153,8 @@ def test_forms_need_their_token(client: Any) -> None:
 
     assert answer.status_code == 403
     assert b"send its cookie" in answer.content
+    # Where it happens is an LMS's frame, which has to show it.
+    assert "frame-ancestors *" in answer["Content-Security-Policy"]
 
 
 def test_ids_cannot_be_guessed() -> None:
