@@ -5,7 +5,7 @@ Anybody can send tokens that name unknown keys, so that asking is rationed, for 
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import time
 from datetime import timedelta
 from typing import Any
@@ -20,6 +20,8 @@ from grader.web.lti.models import Platform
 from grader.web.lti.refusals import Refusal
 
 __all__ = ["AGE", "PAUSE", "key_of"]
+
+LOG = logging.getLogger("grader.web.lti")
 
 PAUSE = timedelta(seconds=30)
 """At least so long passes from one question for keys to the next."""
@@ -58,9 +60,11 @@ def _refresh(platform: Platform) -> None:
     mine = Platform.objects.filter(free, pk=platform.pk).update(jwks_asked_at=now)
     if mine:
         values: dict[str, Any] = {"jwks_done_at": timezone.now()}
-        # Without new keys the old ones stay: a platform that can't be reached for a while doesn't lock a class out.
-        with contextlib.suppress(Unreachable, ValueError):
+        try:
             values["jwks"] = _fetch(platform)
+        except (Unreachable, ValueError) as error:
+            # The old keys stay: a platform that can't be reached for a while doesn't lock a class out.
+            LOG.warning("keys: platform=%s code=%s", platform.pk, getattr(error, "code", "no-key-set"))
         Platform.objects.filter(pk=platform.pk).update(**values)
     else:
         _wait(platform)

@@ -273,3 +273,25 @@ def test_old_logins_are_forgotten(browser: Browser) -> None:
     browser.begin()
 
     assert LoginState.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "secure, samesite, marked",
+    [(True, "None", True), (True, "Lax", False), (False, "None", False), (True, None, False)],
+)
+def test_other_cookies_of_ours(lti: None, secure: bool, samesite: str | None, marked: bool) -> None:
+    """The middleware partitions what is meant for frames, the session's cookie among it, and nothing else."""
+    from django.http import HttpRequest, HttpResponse
+
+    from grader.web.lti.cookies import FramedCookies
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        made = HttpResponse()
+        made.set_cookie("session", "a b", max_age=60, secure=secure, samesite=samesite, httponly=True)  # type: ignore[arg-type]  # words
+        return made
+
+    plain = answer(HttpRequest()).cookies["session"].OutputString()
+    cookie = FramedCookies(answer)(HttpRequest()).cookies["session"]
+
+    assert cookie.OutputString() == plain + ("; Partitioned" if marked else "")
+    assert cookie.value == "a b"
