@@ -176,8 +176,13 @@ def build(
 
 
 def _focus(result: Result, assignment: Assignment) -> TaskResult | None:
-    """Return the task that the next step is about: the first of the worst, or what it builds on and isn't there."""
+    """Return the task that the next step is about: the first of the worst, or what it builds on and isn't there.
+
+    Where the file stopped before a task, that comes first.
+    """
     open_ones = [task for task in result.tasks if task.status not in (Status.PASSED, Status.NOT_GRADED)]
+    if stopped := next((task for task in open_ones if task.text == "engine.task.never_reached"), None):
+        return stopped
     focus = min(open_ones, key=lambda task: _PLACE[task.status], default=None)
     used = {name for task in assignment.tasks if focus is not None and task.id == focus.id for name in task.uses}
     return next((task for task in open_ones if task.id in used and task.status is Status.MISSING), focus)
