@@ -39,9 +39,10 @@ def of_entropy(shown: Sequence[tuple[float, float]], values: Doubles, pairs: int
         d: Width.
         n: Keys.
     """
-    if not shown:
+    finite = [pair for pair in shown if all(map(math.isfinite, pair))]
+    if not finite:
         return None
-    centres, allowed = np.array(shown, dtype=np.float64).T
+    centres, allowed = np.array(finite, dtype=np.float64).T
     agree = (np.abs(values[:, None] - centres) <= allowed).any(axis=1)
     if not agree.any():
         return None
