@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import statistics
@@ -39,9 +38,7 @@ def main() -> None:
         pg: Postgres | None = None
         environment = {"GRADE_DEMO": "1", "GRADE_SECRET_KEY": KEY, "GRADE_LEASE": "10"}
         if options.postgresql:
-            place = Path("/tmp") / f"burst-pg-{os.getpid()}"
-            stack.callback(shutil.rmtree, place, ignore_errors=True)
-            pg = stack.enter_context(postgres(place))
+            pg = stack.enter_context(postgres())
             environment["DATABASE_URL"] = pg.url
         server = Server(Path(folder) / "data", environment=environment)
         files = write(Path(folder) / "files", options.learners * TIMES)

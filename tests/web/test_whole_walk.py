@@ -101,20 +101,16 @@ def sent(lms: Lms) -> dict[str, list[dict[str, Any]]]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Server, Postgres | None]]:
     """A server on each database."""
-    import shutil
-
     if request.param == "sqlite":
         made = Server(tmp_path / "data")
         yield made.start(), None
         made.stop()
         return
-    folder = Path("/tmp") / f"grade-whole-{os.getpid()}"
-    with postgres(folder) as pg:
+    with postgres() as pg:
         key = "a-key-of-the-tests-that-is-long-enough-0123456789"
         made = Server(tmp_path / "data", environment={"DATABASE_URL": pg.url, "GRADE_SECRET_KEY": key})
         yield made.start(), pg
         made.stop()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_scores_arrive_whatever_is_killed(server: tuple[Server, Postgres | None], lms: Lms) -> None:

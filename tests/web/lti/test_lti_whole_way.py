@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,14 +31,9 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "sqlite":
         yield from serving(folder, the_lms, {})
     else:
-        # PostgreSQL runs as somebody else, who has to get there.
-        place = Path(tempfile.gettempdir()) / f"grade-lti-pg-{os.getpid()}"
-        try:
-            with postgres(place) as database:
-                key = {"GRADE_SECRET_KEY": "a-key-of-the-tests-that-is-long-enough-0123456789"}
-                yield from serving(folder, the_lms, {"DATABASE_URL": database.url, **key})
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+        with postgres() as database:
+            key = {"GRADE_SECRET_KEY": "a-key-of-the-tests-that-is-long-enough-0123456789"}
+            yield from serving(folder, the_lms, {"DATABASE_URL": database.url, **key})
 
 
 def serving(folder: Path, lms: Lms, environment: dict[str, str]) -> Iterator[Server]:

@@ -25,15 +25,10 @@ EACH = 2
 
 
 @pytest.fixture(scope="module")
-def database_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+def database_server() -> Iterator[Postgres]:
     """A real PostgreSQL 15."""
-    folder = Path("/tmp") / f"grade-pg-{os.getpid()}"  # its socket's path may have 107 letters, and others may read it
-    del tmp_path_factory
-    with postgres(folder) as made:
+    with postgres() as made:
         yield made
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def rows(server: Server, table: str, columns: str, pg: Postgres | None) -> list[tuple[Any, ...]]:
