@@ -12,12 +12,18 @@ import pytest
 
 KEY = "a-key-of-the-tests-that-is-long-enough-0123456789"
 
+# A browser's driver leaves its loop in the thread of the tests, and Django would take us for asynchronous.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
 
 @pytest.fixture(scope="session")
 def django_once() -> Iterator[Path]:
     """Set Django up with empty tables; return the folder that everything lies in."""
     with tempfile.TemporaryDirectory(prefix="grade-web-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("GRADE_DATA", folder)
+        from django.conf import settings
+
+        if not settings.configured:
+            os.environ["GRADE_DATA"] = folder  # each process of the tests has its own
         os.environ.setdefault("GRADE_SECRET_KEY", KEY)
         from grader.web.start import migrate, set_up
 

@@ -37,7 +37,7 @@ def stand() -> None:
     if settings.configured:
         return
     if importlib.util.find_spec("grader.web.settings") is not None:
-        os.environ.setdefault("GRADE_DATA", FOLDER.name)
+        os.environ["GRADE_DATA"] = FOLDER.name  # each process of the tests has its own
         os.environ.setdefault("GRADE_SECRET_KEY", "a-key-of-the-tests-that-is-long-enough-0123456789")
         os.environ["DJANGO_SETTINGS_MODULE"] = "grader.web.settings"
     else:
