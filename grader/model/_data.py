@@ -158,6 +158,6 @@ class _Described:
                 body[name] = default
         # With all that would be compiled left out, this only describes.
         describe = dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)
-        found: dict[str, Field[Any]] = describe(type(owner.__name__, (), body)).__dataclass_fields__  # type: ignore[attr-defined]
+        found: dict[str, Field[Any]] = describe(type(owner.__name__, (), body)).__dataclass_fields__  # type: ignore[attr-defined]  # it has them now
         owner.__dataclass_fields__ = found
         return found

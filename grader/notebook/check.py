@@ -201,7 +201,7 @@ class _Inline:
             from IPython.display import display
 
             said = f"Grading {self._cells} cells ..."
-            self._handle = display({"text/plain": said}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            self._handle = display({"text/plain": said}, raw=True, display_id=True)  # type: ignore[no-untyped-call]  # IPython has few types
 
     def show(self, bundle: dict[str, str]) -> None:
         """Show the report."""
@@ -210,4 +210,4 @@ class _Inline:
             return
         from IPython.display import display
 
-        display(bundle, raw=True)  # type: ignore[no-untyped-call]
+        display(bundle, raw=True)  # type: ignore[no-untyped-call]  # see above

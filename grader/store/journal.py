@@ -319,11 +319,6 @@ class Journal:
         with _told(self.path):
             self._database.execute("INSERT OR REPLACE INTO ended VALUES (?, ?)", (number, row))
 
-    def forget(self, numbers: Sequence[int]) -> None:
-        """Let entries be graded again."""
-        with self._whole():
-            self._database.executemany("DELETE FROM ended WHERE number = ?", [(number,) for number in numbers])
-
     def ended(self) -> Iterator[Ended]:
         """Yield how entries ended, in order."""
         with _told(self.path):

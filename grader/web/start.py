@@ -24,7 +24,7 @@ def set_up() -> None:
     try:
         import django
         import waitress  # noqa: F401 - all that a server needs, or nothing
-        import whitenoise  # noqa: F401
+        import whitenoise  # noqa: F401 - only whether it is there
     except ImportError as error:
         raise UsageError("The server's packages aren't installed.", hint="pip install 'numgrade[web]'") from error
     prepare(os.environ)

@@ -10,16 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.batch.course import write_course
 from tests.cli.shell import LINUX, THREE, grade, names, one_sentence, start, without_powers
 
 WORDS = {"b": "right", "a": "wrong", "c": "look"}
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course of one function."""
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from grader.batch.start import setup_of
 from grader.errors import EnvironmentFault
 from grader.model.attempt import Attempt, HandedFile
 from grader.store.journal import Journal
-from tests.batch.course import write_course
 from tests.batch.test_resume import everything
 from tests.cli.shell import LINUX, ROOT, grade, one_sentence, start
 
@@ -85,12 +84,6 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(folder)
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course of one function."""
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 def test_a_worker_that_is_killed(cluster: Cluster, course: Path, tmp_path: Path) -> None:

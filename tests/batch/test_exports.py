@@ -10,19 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.course import write_course
 from tests.cli.shell import ROOT, grade, names, one_sentence
 from tests.lms.canvas_server import ASSIGNMENT, COURSE, TOKEN, Site, serve
 from tests.lms.made import canvas, zip_of
 from tests.lms.moodle_import import assignment
 
 LMS = ROOT / "tests" / "data" / "lms"
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course of one function."""
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture(scope="module")

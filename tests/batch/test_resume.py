@@ -11,16 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.course import write_course
 from tests.cli.shell import LINUX, THREE, grade, one_sentence, start
 
 WORDS = ["right", "wrong", "look", "else", "fail", "print"]
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course of one function."""
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture

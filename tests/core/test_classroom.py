@@ -22,7 +22,7 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 def standing(cents: int, top: int = 10_000, *, status: str = "graded", **more: object) -> Standing:
     """An attempt with a score."""
     made = Standing(key=str(cents), name=f"student {cents}", cents=cents, max_cents=top)
-    return replace(made, status=status, **more)  # type: ignore[arg-type]
+    return replace(made, status=status, **more)  # type: ignore[arg-type]  # fields of any type
 
 
 def scored(points: tuple[int, ...], statuses: tuple[Status, ...] = ()) -> Standing:

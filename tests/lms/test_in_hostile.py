@@ -253,7 +253,7 @@ def test_zip64_and_data_descriptors(tmp_path: Path) -> None:
             return True
 
         def write(self, data: object) -> int:
-            return self.file.write(bytes(data))  # type: ignore[call-overload]
+            return self.file.write(bytes(data))  # type: ignore[call-overload]  # a file of bytes, whichever
 
     with (tmp_path / "got.zip").open("wb") as file, zipfile.ZipFile(Pipe(file), "w") as archive:
         for name, content in GOOD.items():

@@ -69,7 +69,7 @@ def test_wrong_arguments_are_named(given: dict[str, Any], said: str) -> None:
 def test_places_are_no_arguments() -> None:
     """All are keywords."""
     with pytest.raises(TypeError):
-        Point(1.0)  # type: ignore[call-arg]
+        Point(1.0)  # type: ignore[call-arg]  # that it is refused is the test
 
 
 def test_nothing_can_be_changed() -> None:

@@ -36,7 +36,7 @@ def standing(number: int, shares: tuple[int, ...], **more: object) -> Standing:
         "tasks": tuple(tasks),
         "criteria": tuple(criteria),
     }
-    return Standing(**{**fields, **more})  # type: ignore[arg-type]
+    return Standing(**{**fields, **more})  # type: ignore[arg-type]  # fields of any type
 
 
 NO_SCALE = (("attention/weights", "no-scale"),)

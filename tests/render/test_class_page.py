@@ -29,7 +29,7 @@ READY = ("Ready for Moodle: worksheet 8 rows, Moodle would skip 0.", f"Not sent:
 
 def view_of(standings: list[Standing], **more: object) -> ClassView:
     """Build the view with our texts."""
-    return build_class(standings, assignment(), **more)  # type: ignore[arg-type]
+    return build_class(standings, assignment(), **more)  # type: ignore[arg-type]  # options of any type
 
 
 def page_of(standings: list[Standing], **more: object) -> str:

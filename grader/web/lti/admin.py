@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from grader.web.lti.addresses import split
 from grader.web.lti.models import Deployment, Platform, ToolKey
+from grader.web.shown import Shown
 
 __all__: list[str] = []
 
@@ -54,24 +55,12 @@ class DeploymentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # it takes n
 
 
 @admin.register(ToolKey)
-class ToolKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # it takes no parameters when it runs
+class ToolKeyAdmin(Shown):
     """Our keys, to be looked at; the private parts are shown to nobody, and ``grade lti rotate-key`` changes them."""
 
     list_display = ("kid", "role", "created_at", "retired_at")
     fields = ("kid", "role", "created_at", "retired_at", "public")
     readonly_fields = fields
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds keys by hand."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nor changes them."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nor deletes them."""
-        return False
 
 
 def url_problem(url: str, *, private: bool) -> str:

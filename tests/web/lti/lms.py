@@ -31,11 +31,11 @@ settings.configure(
 )
 django.setup()
 
-from edx_django_utils.cache import TieredCache  # noqa: E402
+from edx_django_utils.cache import TieredCache  # noqa: E402 - Django is set up first
 from lti_consumer.data import Lti1p3LaunchData  # noqa: E402 - it wants Django to stand
-from lti_consumer.lti_1p3.consumer import LtiAdvantageConsumer  # noqa: E402
-from lti_consumer.lti_1p3.key_handlers import PlatformKeyHandler  # noqa: E402
-from lti_consumer.utils import get_data_from_cache  # noqa: E402
+from lti_consumer.lti_1p3.consumer import LtiAdvantageConsumer  # noqa: E402 - Django is set up first
+from lti_consumer.lti_1p3.key_handlers import PlatformKeyHandler  # noqa: E402 - Django is set up first
+from lti_consumer.utils import get_data_from_cache  # noqa: E402 - Django is set up first
 
 CLIENT, DEPLOYMENT, KID = "kZgGtzWLmcuGTq0", "1", "lms-key-1"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
