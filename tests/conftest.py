@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import pytest
 GOLDEN = Path(__file__).parent / "golden"
 ENVIRONMENT = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING")
 """What the machine's own settings could change in what the grader prints."""
+
+# Tests start hundreds of processes: where none may keep what it compiled, that takes half of their time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test asserts a time, and on a build machine the same commit draws the same examples.
 hypothesis.settings.register_profile("laptop", deadline=None)

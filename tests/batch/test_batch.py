@@ -35,9 +35,9 @@ def say(path: Path, word: str) -> None:
     path.write_text(f"def say():\n    return {word!r}\n", encoding="utf-8")
 
 
-def document(folder: Path, course: Path, *words: object, code: int = 0) -> dict[str, Any]:
+def document(folder: Path, course: Path, *words: object, code: int = 0, new: bool = False) -> dict[str, Any]:
     """Grade a folder and return what is printed as JSON."""
-    done = grade("batch", folder, "--course", course, "--isolation", "process", "--format", "json", *words)
+    done = grade("batch", folder, "--course", course, "--isolation", "process", "--format", "json", *words, new=new)
     assert (done.returncode, done.stderr) == (code, ""), done
     read: dict[str, Any] = json.loads(done.stdout, parse_constant=pytest.fail)
     return read
@@ -69,7 +69,7 @@ def test_the_same_run_again(hand_ins: Path, course: Path, tmp_path: Path) -> Non
     """The seed of a run gives the same bytes whatever the jobs are; the same file has the same seed everywhere."""
     (hand_ins / "d.py").write_bytes((hand_ins / "a.py").read_bytes())
     first = document(hand_ins, course, "--out", tmp_path / "1", "--jobs", 1)
-    again = document(hand_ins, course, "--out", tmp_path / "3", "--jobs", 3, "--seed", first["seed"])
+    again = document(hand_ins, course, "--out", tmp_path / "3", "--jobs", 3, "--seed", first["seed"], new=True)
 
     assert first == again
     seeds = {name: entry["seed"] for name, entry in by_name(first).items()}

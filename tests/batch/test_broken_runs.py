@@ -22,7 +22,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "hand-ins").mkdir()
     for name in ("a", "b"):
         (root / "hand-ins" / f"{name}.py").write_text(f"def say():\n    return 'right'\n# {name}\n", encoding="utf-8")
-    assert batch(root).returncode == 0
+    assert batch(root, new=True).returncode == 0
     return root
 
 
@@ -32,10 +32,10 @@ def root(graded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(graded, tmp_path / "root"))
 
 
-def batch(root: Path, *words: object) -> Done:
+def batch(root: Path, *words: object, new: bool = False) -> Done:
     """Grade the files, or go on."""
     here = ("--course", root / "course", "--isolation", "process", "--out", root / "run")
-    return grade("batch", root / "hand-ins", *here, *words)
+    return grade("batch", root / "hand-ins", *here, *words, new=new)
 
 
 def journal(root: Path) -> Path:

@@ -23,7 +23,7 @@ def run(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run of Moodle's archive, with the worksheet filled."""
     out = tmp_path_factory.mktemp("moodle") / "run"
     words = ("--course", course, "--isolation", "process", "--out", out, "--worksheet", LMS / "hw1_worksheet.csv")
-    done = grade("batch", LMS / "hw1_folders.zip", *words)
+    done = grade("batch", LMS / "hw1_folders.zip", *words, new=True)
     assert done.returncode == 0, done
     assert "8 of 9 rows will be taken by Moodle." in done.stdout.splitlines()
     assert "Alice Example (6)" in done.stdout
@@ -113,7 +113,7 @@ def test_canvas_gets_scores_and_comments(course: Path, tmp_path: Path) -> None:
     site = Site(tuple(str(user) for user in people.values()))
     with serve(site) as url:
         words = ("--canvas-url", url, "--canvas-course", COURSE, "--canvas-assignment", ASSIGNMENT)
-        sent = grade("export", out, "--to", "canvas-api", *words, env={"CANVAS_TOKEN": TOKEN})
+        sent = grade("export", out, "--to", "canvas-api", *words, env={"CANVAS_TOKEN": TOKEN}, new=True)
     assert (sent.returncode, sent.stdout.strip()) == (0, "3 sent, 0 unchanged, 0 failed, 0 skipped")
     assert TOKEN not in sent.stdout + sent.stderr
     assert {has["score"] for has in site.submissions.values()} == {50.0}

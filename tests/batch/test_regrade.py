@@ -28,7 +28,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, word in WORDS.items():
         (root / "hand-ins" / f"{name}.py").write_text(f"def say():\n    return {word!r}\n", encoding="utf-8")
     words = ("--course", root / "course", "--isolation", "process", "--out", root / "run", "--seed", 5)
-    assert grade("batch", root / "hand-ins", *words).returncode == 0
+    assert grade("batch", root / "hand-ins", *words, new=True).returncode == 0
     # Nothing of what was handed in is needed any more.
     shutil.rmtree(root / "hand-ins")
     return root
@@ -58,7 +58,7 @@ def result_of(root: Path, name: str) -> dict:
 def test_the_same_rubric_gives_the_same_bytes(root: Path) -> None:
     """All are judged, nothing changes, and no student code runs."""
     before = everything(root / "run")
-    done = grade("regrade", root / "run", "--course", root / "course")
+    done = grade("regrade", root / "run", "--course", root / "course", new=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "4 judged, 0 with other points, 4 with the same bytes as before" in done.stdout
@@ -85,7 +85,7 @@ def test_a_changed_rubric(root: Path) -> None:
 def test_an_override_stays(root: Path) -> None:
     """It is in the file, in result and report with its reason, and survives a changed rubric."""
     words = ("override", root / "run", "b.py", "say/word", "7.5", "--reason", "Said it <aloud>.", "--by", "Ada")
-    done = grade(*words)
+    done = grade(*words, new=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "b.py: 0 -> 7.5 (say/word 0 -> 7.5)" in done.stdout
     assert 'reason = "Said it <aloud>."' in (root / "run" / "overrides.toml").read_text("utf-8")
@@ -162,7 +162,7 @@ def test_an_appeal_opens_the_case(root: Path) -> None:
     """The last line of a report leads to what was asked, what came back and an instructor's report."""
     (report,) = (root / "run").glob("b-*/report.html")
     (line,) = re.findall(r"<code>(say/word \d+ [0-9a-f]+…[0-9a-f]+)</code>", report.read_text("utf-8"))
-    done = grade("appeal", line, "--run", root / "run", "--course", root / "course")
+    done = grade("appeal", line, "--run", root / "run", "--course", root / "course", new=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "b.py: b.py, 0 of 10" in done.stdout
@@ -197,7 +197,7 @@ def test_a_failure_is_named_once_for_all(root: Path) -> None:
     """Whoever fails in the same unexplained way reads the sentence; the class page shows it; it can be taken back."""
     page = (root / "run" / "index.html").read_text("utf-8")
     (name,) = re.findall(r'<tr id="group-([a-z0-9]+)">', page)
-    done = grade("name-group", root / "run", name, "Ask yourself <which> word it has to be.")
+    done = grade("name-group", root / "run", name, "Ask yourself <which> word it has to be.", new=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 judged, 0 with other points, 0 with the same bytes" in done.stdout

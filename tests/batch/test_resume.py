@@ -117,7 +117,7 @@ def test_the_same_files_are_run_once(hand_ins: Path, course: Path, tmp_path: Pat
     """What is handed in twice has the same result twice, whether it was run once or (--no-share) twice."""
     words = ("batch", hand_ins, "--course", course, "--isolation", "process", "--seed", 5, "--format", "json")
     shared = json.loads(grade(*words, "--out", tmp_path / "a").stdout)
-    alone = json.loads(grade(*words, "--out", tmp_path / "b", "--no-share").stdout)
+    alone = json.loads(grade(*words, "--out", tmp_path / "b", "--no-share", new=True).stdout)
 
     # 00 to 05 and 06 to 11 are the same; one whose check fails isn't graded, so nobody can be the same as it.
     same = {entry["name"]: entry["same_as"] for entry in shared["submissions"] if entry["same_as"] is not None}

@@ -30,7 +30,16 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     """Return a run that every test may look at."""
     folder = tmp_path_factory.mktemp("kept")
     done = grade(
-        WITH_MISTAKE, "--seed", SEED, "--out", folder, "--format", "json", "--transcript", folder / "run.transcript"
+        WITH_MISTAKE,
+        "--seed",
+        SEED,
+        "--out",
+        folder,
+        "--format",
+        "json",
+        "--transcript",
+        folder / "run.transcript",
+        new=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return Kept(folder=folder, document=done.stdout)

@@ -98,7 +98,7 @@ def test_the_starter_has_no_points(name: str, tmp_path: Path) -> None:
 
 def test_regrade_gives_the_same(kept: Kept, tmp_path: Path) -> None:
     """A kept run judged again gives the same three files to the byte, without the submission."""
-    done = grade("regrade", kept.transcript, "--out", tmp_path, "--format", "json")
+    done = grade("regrade", kept.transcript, "--out", tmp_path, "--format", "json", new=True)
 
     assert (done.returncode, done.stderr, done.stdout) == (0, "", kept.document)
     for name in THREE:
