@@ -12,6 +12,24 @@ import pytest
 from grader.run.isolation import open_backend
 from tests.run.arena import CHOSEN, children
 
+NAMED = ("test_lockdown", "test_zygotes")
+"""Modules that open the backends which they are about themselves."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what another ``--isolation`` changes nothing of: modules that start no worker, or name its backend."""
+    if config.getoption("--isolation") == "process":
+        return
+    here = Path(__file__).parent
+    left = [item for item in items if item.path.parent == here and not _depends(item)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
+
+def _depends(item: pytest.Item) -> bool:
+    module = getattr(item, "module", None)
+    return hasattr(module, "arena") and item.path.stem not in NAMED
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _chosen_backend(request: pytest.FixtureRequest) -> Iterator[None]:
