@@ -39,6 +39,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
 
 
+LONGEST = (
+    "test_attacks", "test_shipped", "test_killed", "test_reports_for_everyone", "test_misconceptions",
+    "test_class_page_opens", "test_whole_walk", "test_lti_whole_way", "test_engines", "test_submissions", "test_rates",
+    "test_web_walk", "test_troubled", "test_loading", "test_calls", "test_lti_frames", "test_programs", "test_seeds",
+)  # fmt: skip
+"""Modules that take longest together, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that none of several processes is left alone with it at the end."""
+    rank = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
 class Golden:
     """Compares a text with a file under ``tests/golden``."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.shell import grade
 
 POINTS = {"right.py": 100, "right.ipynb": 100, "with_mistake.py": 85, "with_mistake.ipynb": 85}
 SEEDS = range(12)
@@ -15,9 +15,7 @@ SEEDS = range(12)
 
 def score(root: Path, folder: Path, name: str, seed: int) -> float:
     """Grade an example with a seed and return its points."""
-    command = [sys.executable, "-m", "grader", f"examples/{name}", "--seed", str(seed)]
-    command += ["--out", str(folder), "--format", "json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = grade(f"examples/{name}", "--seed", seed, "--out", folder, "--format", "json", cwd=root)
     assert (done.returncode, done.stderr) == (0, "")
     points = json.loads(done.stdout)["score"]
     assert isinstance(points, (int, float))
