@@ -24,6 +24,9 @@ from grader.store.journal import Journal
 
 __all__ = ["changes_said", "kept_anyway", "regrade_run", "settle", "warn_of_overrides"]
 
+WORTH_A_JOB = 16
+"""Submissions whose judging takes about as long as the start of a process that judges."""
+
 
 def regrade_run(options: argparse.Namespace) -> int:
     """Judge again, print the changes, and return the exit code."""
@@ -53,7 +56,8 @@ def regrade_run(options: argparse.Namespace) -> int:
             chosen = [entry for entry in entries if entry.number in rows and rows[entry.number].status == "graded"]
             if not chosen:
                 raise UsageError("Nothing of this run was graded.", hint="Go on with it by grade batch ... --resume.")
-            again = judge_again(journal, chosen, rows, course=course, jobs=jobs)
+            enough = options.jobs or min(jobs, 1 + len(chosen) // WORTH_A_JOB)
+            again = judge_again(journal, chosen, rows, course=course, jobs=enough)
         return settle(journal, again, json_format=options.format == "json")
 
 

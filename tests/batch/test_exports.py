@@ -22,7 +22,18 @@ LMS = ROOT / "tests" / "data" / "lms"
 def run(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run of Moodle's archive, with the worksheet filled."""
     out = tmp_path_factory.mktemp("moodle") / "run"
-    words = ("--course", course, "--isolation", "process", "--out", out, "--worksheet", LMS / "hw1_worksheet.csv")
+    words = (
+        "--course",
+        course,
+        "--isolation",
+        "process",
+        "--jobs",
+        1,
+        "--out",
+        out,
+        "--worksheet",
+        LMS / "hw1_worksheet.csv",
+    )
     done = grade("batch", LMS / "hw1_folders.zip", *words, new=True)
     assert done.returncode == 0, done
     assert "8 of 9 rows will be taken by Moodle." in done.stdout.splitlines()
@@ -105,7 +116,9 @@ def test_canvas_gets_scores_and_comments(course: Path, tmp_path: Path) -> None:
     }
     archive = zip_of(tmp_path / "submissions.zip", entries)
     out = tmp_path / "run"
-    done = grade("batch", archive, "--course", course, "--isolation", "process", "--out", out, "--format", "json")
+    done = grade(
+        "batch", archive, "--course", course, "--isolation", "process", "--jobs", 1, "--out", out, "--format", "json"
+    )
     assert {entry["key"]: entry["late"] for entry in json.loads(done.stdout)["submissions"]} == {
         "1001": False, "1002": False, "1003": True,
     }  # fmt: skip
@@ -122,7 +135,7 @@ def test_canvas_gets_scores_and_comments(course: Path, tmp_path: Path) -> None:
 def test_a_sheet_of_older_results_is_not_left(course: Path, tmp_path: Path) -> None:
     """An export without a sheet, after grades have changed, removes the one that holds the old ones, and says so."""
     out, sheet_file = tmp_path / "run", LMS / "hw1_worksheet.csv"
-    words = ("--course", course, "--isolation", "process", "--out", out)
+    words = ("--course", course, "--isolation", "process", "--jobs", 1, "--out", out)
     assert grade("batch", LMS / "hw1_folders.zip", *words, "--worksheet", sheet_file).returncode == 0
     assert "Ready: the files in moodle" in (out / "index.html").read_text("utf-8")
     assert grade("override", out, "6", "say/word", "3", "--reason", "x").returncode == 0
@@ -143,7 +156,18 @@ def test_what_is_to_be_known_is_said(course: Path, tmp_path: Path) -> None:
         "what.txt": b"?",
     }
     zip_of(tmp_path / "a.zip", entries)
-    words = ("batch", tmp_path / "a.zip", "--course", course, "--isolation", "process", "--out", tmp_path / "run")
+    words = (
+        "batch",
+        tmp_path / "a.zip",
+        "--course",
+        course,
+        "--isolation",
+        "process",
+        "--jobs",
+        1,
+        "--out",
+        tmp_path / "run",
+    )
     lines = grade(*words).stdout.splitlines()
     assert lines[lines.index("to know (1):") + 1].startswith("  Ada (1): 'old.zip' can't be used")
     assert lines[lines.index("left alone (1):") + 1].startswith("  'what.txt'")
@@ -159,7 +183,7 @@ def test_a_sheet_that_can_t_be_used_is_told_first(course: Path, tmp_path: Path) 
     text = (LMS / "hw1_worksheet.csv").read_text("utf-8-sig")
     head, _, rows = text.partition("\n")
     (tmp_path / "odd.csv").write_text(",".join(f"c{number}" for number in range(len(head.split(",")))) + "\n" + rows)
-    words = ("--course", course, "--isolation", "process", "--out", tmp_path / "run")
+    words = ("--course", course, "--isolation", "process", "--jobs", 1, "--out", tmp_path / "run")
     given = (*words, "--worksheet", tmp_path / "odd.csv")
     one_sentence(grade("batch", LMS / "hw1_folders.zip", *given), 3, "odd.csv", "--columns")
     assert not (tmp_path / "run").exists()

@@ -27,7 +27,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "hand-ins").mkdir()
     for name, word in WORDS.items():
         (root / "hand-ins" / f"{name}.py").write_text(f"def say():\n    return {word!r}\n", encoding="utf-8")
-    words = ("--course", root / "course", "--isolation", "process", "--out", root / "run", "--seed", 5)
+    words = ("--course", root / "course", "--isolation", "process", "--jobs", 1, "--out", root / "run", "--seed", 5)
     assert grade("batch", root / "hand-ins", *words, new=True).returncode == 0
     # Nothing of what was handed in is needed any more.
     shutil.rmtree(root / "hand-ins")
@@ -58,7 +58,7 @@ def result_of(root: Path, name: str) -> dict:
 def test_the_same_rubric_gives_the_same_bytes(root: Path) -> None:
     """All are judged, nothing changes, and no student code runs."""
     before = everything(root / "run")
-    done = grade("regrade", root / "run", "--course", root / "course", new=True)
+    done = grade("regrade", root / "run", "--course", root / "course", "--jobs", 2, new=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "4 judged, 0 with other points, 4 with the same bytes as before" in done.stdout
