@@ -9,9 +9,24 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from grader.core.standing import Look
-from grader.model._data import data, field
+from grader.model._data import data, field, replace
 
-__all__ = ["Answer", "Failed", "File", "Message", "Override", "Ready", "Request", "Row", "Setup", "decode", "encode"]
+__all__ = [
+    "Answer",
+    "Failed",
+    "File",
+    "Message",
+    "Override",
+    "Ready",
+    "Request",
+    "Row",
+    "Setup",
+    "decode",
+    "dump_row",
+    "encode",
+    "load_row",
+    "row_of",
+]
 
 Isolation = Literal["auto", "namespaces", "landlock", "process", "none"]
 
@@ -199,6 +214,25 @@ def decode(content: bytes) -> Message:
     kind, fields = json.loads(content)
     made: Message = _built(_KINDS[kind], fields)
     return made
+
+
+def dump_row(row: Row) -> str:
+    """Return a row as the journal keeps it; costs aren't kept."""
+    return encode(replace(row, profile={})).decode()
+
+
+def load_row(text: str) -> Row:
+    """Read a row of the journal. Raises ValueError, TypeError, LookupError or AttributeError if it is none."""
+    row = decode(text.encode())
+    if not isinstance(row, Row):
+        raise TypeError("this is no row")
+    return row
+
+
+def row_of(fields: Mapping[str, Any]) -> Row:
+    """Return the row whose fields, as JSON holds them, are kept elsewhere."""
+    row: Row = _built(Row, dict(fields))
+    return row
 
 
 def _fields(item: Any) -> Any:

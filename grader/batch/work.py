@@ -281,7 +281,7 @@ class _Worker:
 
     def _whole(self, request: Request) -> bool:
         """Whether the files of the request's folder are there as they were made."""
-        from grader.batch.start import is_whole
+        from grader.batch.roll import is_whole
 
         folder = Path(self._setup.out) / request.folder
         return bool(self._setup.out) and is_whole(folder, request.made[1])

@@ -13,7 +13,7 @@ import numpy as np
 from grader.batch.decisions import decide, decisions_of
 from grader.batch.entries import title_of
 from grader.batch.messages import Row
-from grader.batch.start import rows_of
+from grader.batch.roll import Roll, roll_of
 from grader.cli.batch_output import shown
 from grader.cli.options import Parser, add_course
 from grader.core.assignment import Assignment
@@ -72,8 +72,9 @@ def run(words: Sequence[str]) -> int:
             hint='It looks like: "attention/weights 2340 3fa9c1d2…0b1c".',
         )
     with Journal(options.run, new=False) as journal:
-        (entry, row), *same = _found(journal, int(read["seed"]), read["head"], read["tail"] or "")
-        facts = journal.facts
+        roll = roll_of(journal)
+        (entry, row), *same = _found(journal, roll, int(read["seed"]), read["head"], read["tail"] or "")
+        facts = roll.facts
         course = find_course(options.course or (Path(facts.course) if facts.course else None))
         assignment = load_assignment(course, facts.assignment)
         transcript = read_transcript(journal.transcript(row.folder))
@@ -106,12 +107,11 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def _found(journal: Journal, seed: int, head: str, tail: str) -> list[tuple[Entry, Row]]:
+def _found(journal: Journal, roll: Roll, seed: int, head: str, tail: str) -> list[tuple[Entry, Row]]:
     """Return the attempt that the line is of; several, if they handed in the same."""
-    rows = rows_of(journal)
     found = []
-    for entry in journal.entries():
-        row = rows.get(entry.number)
+    for entry in roll.entries:
+        row = roll.rows.get(entry.number)
         if row is not None and row.seed == seed and row.sha256.startswith(head) and row.sha256.endswith(tail):
             found.append((entry, row))
     if found:

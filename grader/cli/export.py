@@ -108,6 +108,7 @@ def sheet(path: Path | None) -> bytes | None:
 
 def _lms(options: argparse.Namespace) -> int:
     from grader.batch.outputs import write_class_page, write_export
+    from grader.batch.roll import roll_of
     from grader.lms.out.export import Options
     from grader.store.journal import Journal
 
@@ -121,8 +122,9 @@ def _lms(options: argparse.Namespace) -> int:
         upload_limit=options.upload_limit,
     )
     with Journal(_run_of(options), new=False) as journal:
-        written, notes, unplaced = write_export(journal, options.to, chosen)
-        write_class_page(journal)  # it says what is ready for the LMS
+        roll = roll_of(journal)
+        written, notes, unplaced = write_export(journal, roll, options.to, chosen)
+        write_class_page(journal, roll)  # it says what is ready for the LMS
         say(written, notes, unplaced, journal.out)
     return 0
 
@@ -130,6 +132,7 @@ def _lms(options: argparse.Namespace) -> int:
 def _canvas_api(options: argparse.Namespace) -> int:
     """Send, and say of each learner what became of it."""
     from grader.batch.outputs import gradebook_of
+    from grader.batch.roll import roll_of
     from grader.cli.batch_output import shown
     from grader.lms.out.canvas_rest import send
     from grader.store.journal import Journal
@@ -145,7 +148,7 @@ def _canvas_api(options: argparse.Namespace) -> int:
             hint="Make one in Canvas (Account, Settings, New Access Token) and put it into that environment variable.",
         )
     with Journal(_run_of(options), new=False) as journal:
-        book = gradebook_of(journal)
+        book = gradebook_of(roll_of(journal), journal.out)
     sent = send(
         book,
         url=options.canvas_url,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.batch.regrade import Change, judge_again
-from grader.batch.start import rows_of
+from grader.batch.roll import roll_of
 from grader.store.journal import Journal
 from tests.batch.course import write_course
 from tests.batch.test_resume import everything
@@ -281,7 +281,8 @@ def test_the_page_says_that_grades_are_mixed(root: Path) -> None:
     change_checks(root, '"look", "print"', '"look", "other", "print"')
     page = root / "run" / "index.html"
     with Journal(root / "run", new=False) as journal:
-        again = judge_again(journal, journal.entries(), rows_of(journal), course=str(root / "course"), jobs=1)
+        roll = roll_of(journal)
+        again = judge_again(journal, roll, roll.entries, course=str(root / "course"), jobs=1)
         while not isinstance(next(again), Change):
             pass
         again.close()
