@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from grader.batch.decisions import decisions_of
 from grader.batch.engines import open_engine
@@ -14,6 +14,7 @@ from grader.batch.run import Run
 from grader.batch.start import facts_with, judge_setup, setup_of
 from grader.errors import UsageError
 from grader.model._data import data, replace
+from grader.render import clean
 from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Journal
 
@@ -83,20 +84,32 @@ def entry_called(entries: Sequence[Entry], name: str) -> Entry:
         UsageError: If there is none, or several.
     """
     keyed = [entry for entry in entries if name in (entry.attempt.key, entry.folder)]
-    found = keyed or [
-        entry
-        for entry in entries
-        if name == title_of(entry.attempt)
-        or any(name == learner.name or name in dict(learner.ids).values() for learner in entry.attempt.learners)
-    ]
+    found = keyed or [entry for entry in entries if name in _names(entry)]
+    if not found:
+        # What can't be shown can't be copied from where it is shown either.
+        found = [entry for entry in entries if _seen(name) in map(_seen, (entry.attempt.key, *_names(entry)))]
     if len(found) == 1:
         return found[0]
     if not found:
         raise UsageError(
             f"Nobody in this run is called '{name}'.", hint="index.html names them, with their keys in brackets."
         )
-    keys = ", ".join(entry.attempt.key for entry in found[:5])
-    raise UsageError(f"Several attempts in this run are called '{name}'.", hint=f"Use one of the keys: {keys}.")
+    keys = [entry.attempt.key for entry in found[:5]]
+    kind, names = ("keys", keys) if keys == list(map(_seen, keys)) else ("folders", [one.folder for one in found[:5]])
+    raise UsageError(
+        f"Several attempts in this run are called '{name}'.", hint=f"Use one of the {kind}: {', '.join(names)}."
+    )
+
+
+def _names(entry: Entry) -> Iterator[str]:
+    yield title_of(entry.attempt)
+    for learner in entry.attempt.learners:
+        yield learner.name
+        yield from dict(learner.ids).values()
+
+
+def _seen(name: str) -> str:
+    return " ".join(clean.terminal(name).split())
 
 
 def _change(entry: Entry, before: Row | None, after: Row) -> Change:

@@ -24,7 +24,7 @@ from grader.batch.start import expected_names, facts_with, setup_of
 from grader.cli.batch_output import Output, shown
 from grader.cli.export import add_sheet, say, sheet
 from grader.cli.going_on import say_how_to_go_on
-from grader.cli.options import Parser, add_course, add_isolation, add_profile, seed_number
+from grader.cli.options import Parser, add_course, add_isolation, add_profile, job_number, seed_number
 from grader.cli.regrade_run import warn_of_overrides
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
@@ -39,7 +39,6 @@ from grader.store.journal import Entry, Facts, Journal
 
 __all__ = ["parser", "run"]
 
-MAX_JOBS = 256
 INCOMING = "incoming-"
 NO_OPTIONS = Options()
 
@@ -78,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         help="which file of an attempt is the submission, where a run asked",
     )  # fmt: skip
     made.add_argument(
-        "--jobs", metavar="N", type=_jobs, default=None,
+        "--jobs", metavar="N", type=job_number, default=None,
         help="submissions graded at a time (default: as CPUs and memory allow)",
     )  # fmt: skip
     made.add_argument(
@@ -283,12 +282,6 @@ def _print_profile(watch: Stopwatch, wall: float, submissions: int) -> None:
     # The jobs and all their processes have ended by now, so their times are counted with ours.
     rest = used.user + used.system + used.children_user + used.children_system - own
     print(table(watch, wall=wall, own=own, rest=rest, submissions=submissions), file=sys.stderr)
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= len(text) <= 3 or not 1 <= int(text) <= MAX_JOBS:
-        raise argparse.ArgumentTypeError(f"'{text[:30]}' is no number of jobs: 1 to {MAX_JOBS}")
-    return int(text)
 
 
 def _pick(text: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from grader.cli.options import (
     add_isolation,
     add_output,
     for_audience,
+    job_number,
     report_beside,
 )
 from grader.cli.show import Shown, course_options, prepare, show
@@ -38,7 +39,9 @@ def parser() -> argparse.ArgumentParser:
         "--rerun", metavar="STUDENT", action="append", default=[],
         help="of a folder: run this attempt once more, with the inputs that it had",
     )  # fmt: skip
-    made.add_argument("--jobs", metavar="N", type=int, default=None, help="of a folder: how many are judged at a time")
+    made.add_argument(
+        "--jobs", metavar="N", type=job_number, default=None, help="of a folder: how many are judged at a time"
+    )
     add_output(made)
     add_audience(made)
     add_course(made)
