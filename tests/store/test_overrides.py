@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
@@ -22,6 +22,7 @@ def line_of(student: str, **more: object) -> OverrideLine:
     return OverrideLine(student=student, **{**made, **more})
 
 
+@settings(max_examples=25)  # each waits for the disk
 @given(lines=st.lists(st.builds(line_of, TEXTS, reason=SAID, by=SAID, cents=st.integers(0, 10**6)), max_size=4))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, lines: list[OverrideLine]) -> None:
     """All lines come back, of several for one student the last; the file is plain text for any editor."""
