@@ -21,11 +21,12 @@ from grader.batch.roll import Roll, roll_of, rows_that_hold
 from grader.batch.run import Run
 from grader.batch.seeds import MAX_SEED
 from grader.batch.start import expected_names, facts_with, setup_of
-from grader.cli.batch_output import Output, shown
+from grader.cli.batch_output import Output
 from grader.cli.export import add_sheet, say, sheet
 from grader.cli.going_on import say_how_to_go_on
 from grader.cli.options import Parser, add_course, add_isolation, add_profile, job_number, seed_number
 from grader.cli.regrade_run import warn_of_overrides
+from grader.cli.said import shown
 from grader.course import choose_assignment, find_course
 from grader.errors import GraderError, OutputError, UsageError
 from grader.lms.out.export import Options

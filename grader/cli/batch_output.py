@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from grader.batch.entries import title_of
 from grader.batch.messages import Row
-from grader.batch.tally import MAX_NAMED, Tally, reason_to_look
+from grader.batch.tally import MAX_NAMED, Alike, Tally, reason_to_look
+from grader.cli.said import shortened, shown, told
 from grader.lms.sources import Source
 from grader.render import clean
 from grader.render.figures import points
@@ -19,7 +20,7 @@ from grader.store.journal import Entry, Facts
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Output", "shown"]
+__all__ = ["Output"]
 
 NAME_COLUMNS = 40
 DECIDED = "points that were changed before count for this file too: see overrides.toml"
@@ -65,9 +66,9 @@ class Output:
         if self._lines:
             why = reason_to_look(row)
             score = f"{points(row.cents)} of {points(row.max_cents)}" if row.status == "graded" else ""
-            told = "   ".join(part for part in (score, why) if part)
+            said = "   ".join(part for part in (score, why) if part)
             title = shown(title_of(entry.attempt))
-            self._say(f"{title}{' ' * (NAME_COLUMNS - clean.width(title))}   {told}")
+            self._say(f"{title}{' ' * (NAME_COLUMNS - clean.width(title))}   {clean.terminal(said)}")
 
     def end(self, source: Source, facts: Facts, written: tuple[str, ...], *, out: Path) -> None:
         """Print what all of it comes to; ``written`` are files for the instructor."""
@@ -84,13 +85,15 @@ class Output:
         if tally.remarked:
             lines += [*_named("to know", tally.remarked, tally.remarks), ""]
         if source.others:
-            lines += [*_named("left alone", len(source.others), [("", text) for text in source.others[:MAX_NAMED]]), ""]
+            lines += [f"left alone ({len(source.others)}):", *(f"  {text}" for text in source.others[:MAX_NAMED])]
+            lines += [*_more(len(source.others) - MAX_NAMED), ""]
         graded = tally.count - tally.not_graded
-        parts = [f"{graded} of {tally.count} graded", f"reports in {shown(out)}"]
+        parts = [f"{graded} of {tally.count} graded", f"reports in {out}"]
         parts.append(f"isolation {self.isolation}")
         if written:
-            lines.append(f"for you: {', '.join(shown(out / name) for name in written)}")
-        self._say("\n".join([*lines, f"{'; '.join(parts)}; again: --seed {facts.seed}"]))
+            lines.append(f"for you: {', '.join(str(out / name) for name in written)}")
+        for line in told([*lines, f"{'; '.join(parts)}; again: --seed {facts.seed}"]):
+            self._say(line)
 
     def _count(self, row: Row, *remarks: str) -> Entry:
         entry = self._entries[row.number]
@@ -134,11 +137,6 @@ def _bar(done: int, total: int) -> tuple[Progress, TaskID]:
     return progress, task
 
 
-def shown(name: str | Path) -> str:
-    """Clean a name for the terminal."""
-    return clean.terminal(str(name)) or "?"
-
-
 def _scores(tally: Tally) -> list[str]:
     low, first, middle, third, high = (points(tally.quantile(share)) for share in (0, 0.25, 0.5, 0.75, 1))
     lines = [
@@ -150,11 +148,18 @@ def _scores(tally: Tally) -> list[str]:
     return [*lines, "  " + ", ".join(filled)]
 
 
-def _named(head: str, count: int, named: Sequence[tuple[str, str]]) -> list[str]:
+def _named(head: str, count: int, said: Mapping[str, Alike]) -> list[str]:
     """Return a list under its head: who, and what of them; not all may be named."""
-    lines = [f"  {shown(name)}: {shown(text)}" if name else f"  {shown(text)}" for name, text in named]
-    more = count - len(named)
-    return [f"{head} ({count}):", *lines, *([f"  and {more} more"] if more else [])]
+    lines = []
+    for text, alike in said.items():
+        more = alike.count - len(alike.names)
+        names = ", ".join(map(shortened, alike.names)) + (f" and {more} more" if more else "")
+        lines.append(f"  {names}: {text}")
+    return [f"{head} ({count}):", *lines, *_more(count - sum(alike.count for alike in said.values()))]
+
+
+def _more(count: int) -> list[str]:
+    return [f"  and {count} more"] if count > 0 else []
 
 
 def _entry(row: Row, entry: Entry) -> dict[str, object]:

@@ -81,15 +81,17 @@ def run(words: Sequence[str]) -> int:
 
 def say(written: Sequence[str], notes: Sequence[str], unplaced: Sequence[str], out: Path) -> None:
     """Print what was made, what to know of it, and who isn't in it."""
-    from grader.cli.batch_output import shown
+    from grader.cli.said import told
 
-    for note in notes:
-        print(shown(note))
-    for sentence in unplaced:
-        print(f"  {shown(sentence)}")
-    print(f"wrote {', '.join(shown(out / name) for name in written)}")
+    lines = [
+        *notes,
+        *(f"  {sentence}" for sentence in unplaced),
+        f"wrote {', '.join(str(out / name) for name in written)}",
+    ]
     if "moodle/dry-run.txt" in written:
-        print(f"next: read {shown(out / 'moodle/dry-run.txt')}, then follow {shown(out / 'moodle/checklist.txt')}")
+        lines.append(f"next: read {out / 'moodle/dry-run.txt'}, then follow {out / 'moodle/checklist.txt'}")
+    for line in told(lines):
+        print(line)
 
 
 def sheet(path: Path | None) -> bytes | None:
@@ -133,7 +135,7 @@ def _canvas_api(options: argparse.Namespace) -> int:
     """Send, and say of each learner what became of it."""
     from grader.batch.outputs import gradebook_of
     from grader.batch.roll import roll_of
-    from grader.cli.batch_output import shown
+    from grader.cli.said import told
     from grader.lms.out.canvas_rest import send
     from grader.store.journal import Journal
 
@@ -158,9 +160,9 @@ def _canvas_api(options: argparse.Namespace) -> int:
         comments=not options.no_comments,
         files=options.files,
     )
-    for one in sent:
-        if one.status in ("failed", "skipped"):
-            print(f"{shown(one.learner)}: {one.status}: {shown(one.why)}")
+    wanting = [one for one in sent if one.status in ("failed", "skipped")]
+    for line in told(f"{one.learner}: {one.status}: {one.why}" for one in wanting):
+        print(line)
     counts = {
         status: sum(one.status == status for one in sent) for status in ("sent", "unchanged", "failed", "skipped")
     }

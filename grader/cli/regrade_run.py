@@ -17,8 +17,9 @@ from grader.batch.messages import Ready
 from grader.batch.outputs import write_outputs
 from grader.batch.regrade import Change, entry_called, judge_again, run_again
 from grader.batch.roll import Roll, roll_of
-from grader.cli.batch_output import shown
+from grader.cli.said import shown, told
 from grader.errors import GraderError, UsageError
+from grader.render import clean
 from grader.render.figures import points
 from grader.store.journal import Journal
 
@@ -85,16 +86,15 @@ def settle(journal: Journal, roll: Roll, again: Iterable[Ready | Change], *, jso
     if json_format:
         print(json.dumps([_entry(change) for change in changes], ensure_ascii=False, indent=1, sort_keys=True))
     else:
-        for line in changes_said(changes):
+        for line in told([*changes_said(changes), f"results in {journal.out}"]):
             print(line)
-        print(f"results in {shown(journal.out)}")
     return 4 if any(change.after.status != "graded" for change in changes) else 0
 
 
 def warn_of_overrides(journal: Journal, roll: Roll) -> None:
     """Say which decisions don't do what they say."""
-    for sentence in idle_overrides(journal.out, roll):
-        print(f"grade: {shown(sentence)}", file=sys.stderr)
+    for line in told((f"grade: {sentence}" for sentence in idle_overrides(journal.out, roll)), sys.stderr):
+        print(line, file=sys.stderr)
 
 
 def changes_said(changes: Iterable[Change]) -> list[str]:
@@ -130,10 +130,10 @@ def _points(cents: int | None) -> str:
 def _entry(change: Change) -> dict[str, object]:
     before = change.before
     return {
-        "key": change.entry.attempt.key,
+        "key": clean.json_text(change.entry.attempt.key),
         "before": None if before is None or before.status != "graded" else before.cents / 100,
         "after": None if change.after.status != "graded" else change.after.cents / 100,
-        "reason": change.after.reason,
+        "reason": clean.json_text(change.after.reason),
         "criteria": [
             {"id": name, "before": None if old is None else old / 100, "after": None if new is None else new / 100}
             for name, old, new in change.criteria

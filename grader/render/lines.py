@@ -9,20 +9,20 @@ __all__ = ["COLUMNS", "hanging", "split"]
 COLUMNS = 80
 
 
-def split(text: str, columns: int, indent: str = "", *, cut: bool = True) -> list[str]:
-    """Break a cleaned ``text`` at its spaces.
+def split(text: str, columns: int, indent: str = "", *, paths: bool = False) -> list[str]:
+    """Break a cleaned ``text`` at its spaces, and cut a word that is longer than a line.
 
     Args:
         text: One paragraph.
         columns: How many a line may take.
         indent: Stands before each line, and counts.
-        cut: Cut a word that is longer than a line; without it such a word keeps a line of its own, whole.
+        paths: Leave a word with a slash in it whole, however long it is: it may be copied.
     """
     lines, line = [], ""
     for word in text.split():
         while word:
             candidate = f"{line} {word}" if line else indent + word
-            if clean.width(candidate) <= columns or not (line or cut):
+            if clean.width(candidate) <= columns or (not line and paths and "/" in word):
                 line, word = candidate, ""
             elif line:
                 lines.append(line)
@@ -35,7 +35,7 @@ def split(text: str, columns: int, indent: str = "", *, cut: bool = True) -> lis
     return [*lines, line] if line else lines
 
 
-def hanging(text: str, indent: int = 0, *, columns: int = COLUMNS, cut: bool = False) -> list[str]:
+def hanging(text: str, indent: int = 0, *, paths: bool = False) -> list[str]:
     """Break a cleaned ``text`` into lines that begin at ``indent``, all but the first two columns further in."""
-    lines = split(text, columns - indent - 2, cut=cut)
+    lines = split(text, COLUMNS - indent - 2, paths=paths)
     return [" " * (indent + 2 * bool(number)) + line for number, line in enumerate(lines)]
