@@ -53,7 +53,7 @@ def test_cases_as_lines(golden: Golden) -> None:
             args=(value,),
             kwargs=(("axis", -1), ("seed", 7)),
             seed=number,
-            session=0,
+            session="a",
         )
         lines += [
             f"# {title}",
