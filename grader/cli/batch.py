@@ -11,7 +11,7 @@ import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from grader.batch.decisions import decisions_of
+from grader.batch.decisions import Decisions, decisions_of
 from grader.batch.engines import ENGINES, open_engine
 from grader.batch.entries import entries_of
 from grader.batch.executor import default_jobs
@@ -112,10 +112,11 @@ def run(words: Sequence[str]) -> int:
         facts = replace(facts, kind=facts.kind or source.kind, title=facts.title or source.title)
         entries = journal.entries()
         done = rows_that_hold(journal, entries)
+        decisions = decisions_of(journal)
         output = Output(entries, done, json_format=options.format == "json")
         watch = Stopwatch()
         try:
-            _grade(journal, options, facts, entries, done, output, watch)
+            _grade(journal, options, facts, entries, done, decisions, output, watch)
         except KeyboardInterrupt:
             say_how_to_go_on("interrupted", output, journal, options, parser())
             return 130
@@ -224,6 +225,7 @@ def _grade(
     facts: Facts,
     entries: Sequence[Entry],
     done: Mapping[int, Row],
+    decisions: Decisions,
     output: Output,
     watch: Stopwatch,
 ) -> None:
@@ -235,7 +237,7 @@ def _grade(
             engine.executor,
             setup_of(journal, facts, isolation=options.isolation, here=engine.here),
             workers=engine.workers,
-            decisions=decisions_of(journal),
+            decisions=decisions,
             share=not options.no_share,
         )
         ready = work.introduce(engine.workers())
