@@ -101,6 +101,7 @@ class Request:
         files: The main file and its companions.
         choices: If not 0, it isn't known which file is the main one: it is one of so many first ones.
         transcript: In base 64: judge it, and run nothing.
+        kept: Folder whose transcript, beside the results, is to be judged: without sending it.
         made: Of what its files were made before, and the SHA-256 of its ``result.json``: they may be as good now.
         overrides: What an instructor decided.
         sentences: What an instructor wrote for failures that nothing explains, by failure.
@@ -111,6 +112,7 @@ class Request:
     files: tuple[File, ...] = ()
     choices: int = 0
     transcript: str = ""
+    kept: str = ""
     made: tuple[str, str] = ("", "")
     overrides: tuple[Override, ...] = ()
     sentences: Mapping[str, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
 from grader.batch.seeds import secret_of, seed_of
+from grader.batch.verdicts import Verdicts
 from grader.core.loading import nothing_ran
 from grader.course import find_course, load_assignment
 from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
@@ -27,6 +28,7 @@ from grader.run.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from grader.core.assignment import Assignment
+    from grader.core.judge import Judgement
     from grader.model import Result, Submission, Transcript
     from grader.run.backend import Backend
 
@@ -105,6 +107,8 @@ class _Worker:
             self._assignment = load_assignment(self._course, setup.assignment)
             if setup.digest and setup.digest != self._assignment.digest:
                 raise _another_course(self._assignment)
+            place = Path(setup.out) / ".grade" / "verdicts" if setup.out else None
+            self._verdicts = Verdicts(place, self._course, self._assignment)
             # What a course holds stays to the end: nobody looks for garbage in it with each submission.
             gc.collect()
             gc.freeze()
@@ -134,7 +138,8 @@ class _Worker:
     def answer(self, request: Request) -> Answer | Failed:
         """Grade one submission."""
         try:
-            return self._judge_again(request) if request.transcript else self._grade(request)
+            again = request.transcript or request.kept
+            return self._judge_again(request) if again else self._grade(request)
         except IsolationError as error:
             # The backend may have been killed: a new one may do better.
             self.broken = True
@@ -153,8 +158,10 @@ class _Worker:
     def _grade(self, request: Request) -> Answer:
         from grader.pipeline import grade
         from grader.run.scratch import Scratch
+        from grader.store import dump_transcript
 
         watch = Stopwatch()
+        found: list[Judgement] = []
         with watch.stage("read"):
             main, *companions = request.files
             if request.choices:
@@ -166,24 +173,45 @@ class _Worker:
         with watch.stage("start"):
             scratch = Scratch(self._backend, submission)
         try:
-            transcript, result = grade(self._assignment, submission, seed, scratch, secret=secret, watch=watch)
+            transcript, result = grade(
+                self._assignment, submission, seed, scratch, secret=secret, watch=watch, keep=found.append
+            )
         finally:
             scratch.close()
-        return self._told(request, transcript, result, watch)
+        kept = dump_transcript(transcript)
+        self._verdicts.keep(request.folder, kept, found[0])
+        return self._told(request, transcript, result, watch, kept)
 
     def _judge_again(self, request: Request) -> Answer:
         from grader.pipeline import judge_transcript
-        from grader.store import load_transcript
+        from grader.store import dump_transcript, load_transcript
 
         watch = Stopwatch()
+        found: list[Judgement] = []
         with watch.stage("read"):
-            transcript = load_transcript(base64.b64decode(request.transcript))
+            content = self._transcript(request)
+            transcript = load_transcript(content)
             if request.files:
                 # Another learner handed in the same under another name.
                 transcript = replace(transcript, name=request.files[0].name)
+                content = dump_transcript(transcript)
+            known = self._verdicts.known(request.folder, content)
         with watch.stage("judge"):
-            result = judge_transcript(self._assignment, transcript)
-        return self._told(request, transcript, result, watch)
+            result = judge_transcript(self._assignment, transcript, known=known, keep=found.append)
+        kept = content if self._backend is not None else b""
+        if len(known) < len(self._assignment.tasks):
+            self._verdicts.keep(request.folder, content, found[0])
+        return self._told(request, transcript, result, watch, kept)
+
+    def _transcript(self, request: Request) -> bytes:
+        """Return the transcript that is to be judged: as it was sent, or as it lies here. Raises OutputError."""
+        if request.transcript:
+            return base64.b64decode(request.transcript)
+        path = Path(self._setup.out) / ".grade" / "transcripts" / f"{request.kept}.transcript"
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise OutputError(f"its transcript {path.name} can't be read; grade it with --rerun") from error
 
     def _chosen(self, files: tuple[File, ...], choices: int) -> tuple[File, list[File]]:
         """Return that of the first files that defines most of the functions, and all others. Raises GraderError."""
@@ -203,15 +231,14 @@ class _Worker:
             )
         return best[0], _without(files, best[0])
 
-    def _told(self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch) -> Answer:
+    def _told(self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, kept: bytes) -> Answer:
+        """Write what is made of a result, or send it; ``kept`` is the transcript if that is new."""
         from grader.batch.decisions import decide
         from grader.core.redact import redact
         from grader.core.standing import standing_of
-        from grader.store import dump_transcript
         from grader.store.files import make_folder, write_file, write_folder
 
         decided = decide(result, request.overrides, request.sentences)
-        kept = b"" if self._backend is None else dump_transcript(transcript)
         with watch.stage("render"):
             public = redact(decided, "learner")
             made = self._made_of(public)
