@@ -30,6 +30,7 @@ class Setup:
         digest: Of the course, if another one must not be used.
         versions: Of what judges, where a worker may have others; then it must not work.
         instructor: Make the instructor's report as well, ``instructor.html``.
+        afresh: Judge every task, whatever is known of it from before.
     """
 
     isolation: Isolation
@@ -43,6 +44,7 @@ class Setup:
     digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
     instructor: bool = False
+    afresh: bool = False
 
 
 @data

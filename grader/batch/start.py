@@ -47,8 +47,8 @@ def setup_of(
     )
 
 
-def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: str = "") -> Setup:
-    """Return what workers are told that judge transcripts and run nothing."""
+def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: str = "", afresh: bool = False) -> Setup:
+    """Return what workers are told that judge transcripts and run nothing; ``afresh``: with no verdict of before."""
     return Setup(
         isolation="none",
         course=course,
@@ -58,6 +58,7 @@ def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: s
         out=str(journal.out.resolve()),
         hints=facts.hints,
         digest=digest,
+        afresh=afresh,
     )
 
 

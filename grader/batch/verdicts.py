@@ -49,7 +49,8 @@ class Verdicts:
         if self._folder is None or judgement.fault:
             return
         found = {task.task: task for task in judgement.tasks}
-        with contextlib.suppress(OutputError, OSError):
+        # A check may put something into a finding that can't be written down: then it is judged each time.
+        with contextlib.suppress(OutputError, TypeError):
             make_folder(self._folder)
             content = dump_judgements(_mark(transcript), self._grounds, found)
             write_file(self._path(name), content, lasting=False)

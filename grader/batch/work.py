@@ -195,7 +195,7 @@ class _Worker:
                 # Another learner handed in the same under another name.
                 transcript = replace(transcript, name=request.files[0].name)
                 content = dump_transcript(transcript)
-            known = self._verdicts.known(request.folder, content)
+            known = {} if self._setup.afresh else self._verdicts.known(request.folder, content)
         with watch.stage("judge"):
             result = judge_transcript(self._assignment, transcript, known=known, keep=found.append)
         kept = content if self._backend is not None else b""
