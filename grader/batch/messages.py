@@ -131,7 +131,7 @@ class Row:
         reason: Why it isn't graded, in words that follow "not graded:".
         digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
         tasks: Id, status, points and most points, in hundredths.
-        made: SHA-256 of all that its files are made of.
+        made: SHA-256 of all that its pages are made of, and of the course.
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         misconceptions: Pairs of criterion and misconception.
         look: What somebody should look at: kind of note, and the note in words.

@@ -241,10 +241,12 @@ class _Worker:
         decided = decide(result, request.overrides, request.sentences)
         with watch.stage("render"):
             public = redact(decided, "learner")
-            made = self._made_of(public)
+            made, before = self._made_of(public), request.made[0]
             digest, files = request.made[1], {}
-            if request.made[0] != made or not self._whole(request):
-                files = self._rendered(public)
+            if before != made or not self._whole(request):
+                # Pages don't say by which course they were judged: often they are as good as they were.
+                pages = before.partition(" ")[0] != made.partition(" ")[0] or not self._whole(request)
+                files = self._rendered(public) if pages else {"result.json": self._document(public)}
                 digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
             if self._setup.instructor:
                 files["instructor.html"] = self._rendered(decided)["report.html"]
@@ -285,7 +287,6 @@ class _Worker:
         return Answer(row=row, files=files, transcript=base64.b64encode(kept).decode())
 
     def _rendered(self, public: Result) -> dict[str, str]:
-        from grader.render.document import to_json
         from grader.render.html import fragment, report
         from grader.render.view import build
 
@@ -293,18 +294,28 @@ class _Worker:
         return {
             "report.html": report(view, self._course.template_dirs),
             "fragment.html": fragment(view, self._course.template_dirs),
-            "result.json": to_json(public, self._assignment, hints=self._setup.hints),
+            "result.json": self._document(public),
         }
 
+    def _document(self, public: Result) -> str:
+        from grader.render.document import to_json
+
+        return to_json(public, self._assignment, hints=self._setup.hints)
+
     def _made_of(self, public: Result) -> str:
-        """Return the SHA-256 of all that a learner's files are made of: the course's texts are part of its digest."""
+        """Return of what a learner's files are made: the SHA-256 of all that pages show, and the course's own."""
+        assignment = self._assignment
         if not self._look:
             paths = [
                 path for folder in self._course.template_dirs for path in sorted(folder.iterdir()) if path.is_file()
             ]
-            self._look = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
-        hints = self._assignment.hints_shown if self._setup.hints is None else self._setup.hints
-        return hashlib.sha256(f"{self._look} {hints} {public!r}".encode("utf-8", "replace")).hexdigest()
+            catalogue = [(entry.id, entry.catalogue) for entry in assignment.misconceptions]
+            shown = (assignment.language, sorted(assignment.texts.items()), assignment.tasks, catalogue)
+            look = b"".join(path.read_bytes() for path in paths) + repr(shown).encode("utf-8", "replace")
+            self._look = hashlib.sha256(look).hexdigest()
+        hints = assignment.hints_shown if self._setup.hints is None else self._setup.hints
+        pages = f"{self._look} {hints} {replace(public, digest='')!r}".encode("utf-8", "replace")
+        return f"{hashlib.sha256(pages).hexdigest()} {public.digest}"
 
     def _whole(self, request: Request) -> bool:
         """Whether the files of the request's folder are there as they were made."""

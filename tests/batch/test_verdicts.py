@@ -139,3 +139,21 @@ def test_nothing_is_written_through_a_link(root: Path, tmp_path: Path) -> None:
 
     assert done.returncode != 0
     assert "verdicts is a link" in done.stderr
+
+
+def test_pages_are_made_anew_only_where_they_change(root: Path) -> None:
+    """Another check with the same verdict writes result.json, which names the course; another text writes the pages."""
+    reference = root / "course" / "reference" / "attention"
+    before = everything(root / "run")
+    made = {path: path.stat().st_ino for path in (root / "run").glob("*/report.html")}
+    with (reference / "variance.py").open("a", encoding="utf-8") as file:
+        file.write("\nMORE = 1\n")
+    again(root)
+    after = everything(root / "run")
+    names = {Path(name).name for name in before if before[name] != after[name]}
+    assert (names, {path: path.stat().st_ino for path in made}) == ({"result.json"}, made)
+
+    text = (reference / "feedback.en.toml").read_text("utf-8")
+    (reference / "feedback.en.toml").write_text(text.replace('"title" = "', '"title" = "New: ', 1), encoding="utf-8")
+    again(root)
+    assert all("New: " in path.read_text("utf-8") for path in made)
