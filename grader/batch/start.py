@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from grader.batch.messages import Ready, Row, Setup
+from grader.batch.pages import is_whole
 from grader.batch.run import load_row
 from grader.batch.seeds import run_key
-from grader.batch.work import REPORTS
 from grader.pipeline import judged_by
 from grader.run.isolation import Isolation
 from grader.store.journal import Entry, Facts, Journal
 
-__all__ = ["entries_to_do", "expected_names", "facts_of", "is_whole", "judge_setup", "rows_of", "setup_of"]
+__all__ = ["entries_to_do", "expected_names", "facts_of", "judge_setup", "rows_of", "setup_of"]
 
 
 def setup_of(
@@ -107,16 +106,6 @@ def entries_to_do(journal: Journal, rows: Mapping[int, Row]) -> Iterator[Entry]:
         row = rows.get(entry.number)
         if row is None or row.status != "graded" or not _whole(journal, row):
             yield entry
-
-
-def is_whole(folder: Path, digest: str) -> bool:
-    """Whether a submission's three files are there, and its ``result.json`` is the one with this SHA-256."""
-    try:
-        found = [(folder / name).lstat() for name in REPORTS]
-        whole = all(stat.S_ISREG(file.st_mode) and file.st_size for file in found) and not folder.is_symlink()
-        return whole and hashlib.sha256((folder / "result.json").read_bytes()).hexdigest() == digest
-    except OSError:
-        return False
 
 
 def _whole(journal: Journal, row: Row) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
+from grader.batch.pages import Pages, is_whole
 from grader.batch.seeds import secret_of, seed_of
 from grader.batch.verdicts import Verdicts
 from grader.core.loading import nothing_ran
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
     from grader.model import Result, Submission, Transcript
     from grader.run.backend import Backend
 
-__all__ = ["REPORTS", "close", "introduce", "work"]
-
-REPORTS = ("report.html", "fragment.html", "result.json")
-"""Files of each submission, for its learner."""
+__all__ = ["close", "introduce", "work"]
 
 FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 """Nothing more can be written, for anybody."""
@@ -95,7 +93,6 @@ class _Worker:
         self._course = find_course(Path(setup.course) if setup.course is not None else None)
         self._backend: Backend | None = None
         self.broken = False
-        self._look = ""
         # Before a course is loaded or a seed is known: a process that is copied from this backend can't hold either.
         if setup.isolation != "none":
             from grader.run.isolation import open_backend
@@ -108,6 +105,7 @@ class _Worker:
             if setup.digest and setup.digest != self._assignment.digest:
                 raise _another_course(self._assignment)
             place = Path(setup.out) / ".grade" / "verdicts" if setup.out else None
+            self._pages = Pages(self._course, self._assignment, setup.hints)
             self._verdicts = Verdicts(place, self._course, self._assignment)
             # What a course holds stays to the end: nobody looks for garbage in it with each submission.
             gc.collect()
@@ -241,15 +239,13 @@ class _Worker:
         decided = decide(result, request.overrides, request.sentences)
         with watch.stage("render"):
             public = redact(decided, "learner")
-            made, before = self._made_of(public), request.made[0]
-            digest, files = request.made[1], {}
-            if before != made or not self._whole(request):
-                # Pages don't say by which course they were judged: often they are as good as they were.
-                pages = before.partition(" ")[0] != made.partition(" ")[0] or not self._whole(request)
-                files = self._rendered(public) if pages else {"result.json": self._document(public)}
+            made, digest = request.made
+            whole = bool(made and self._setup.out) and is_whole(Path(self._setup.out) / request.folder, digest)
+            files = self._pages.changed(public, made if whole else "")
+            if files:
                 digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
             if self._setup.instructor:
-                files["instructor.html"] = self._rendered(decided)["report.html"]
+                files["instructor.html"] = self._pages.of(decided)["report.html"]
         if self._setup.out:
             with watch.stage("write"):
                 out = Path(self._setup.out)
@@ -271,7 +267,7 @@ class _Worker:
             cents=standing.cents,
             max_cents=standing.max_cents,
             digest=digest,
-            made=made,
+            made=self._pages.made_of(public),
             isolation=dict(result.environment).get("isolation", ""),
             tasks=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.tasks),
             criteria=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.criteria),
@@ -285,44 +281,6 @@ class _Worker:
         if self._setup.out:
             return Answer(row=row)
         return Answer(row=row, files=files, transcript=base64.b64encode(kept).decode())
-
-    def _rendered(self, public: Result) -> dict[str, str]:
-        from grader.render.html import fragment, report
-        from grader.render.view import build
-
-        view = build(public, self._assignment, hints=self._setup.hints, counts=True)
-        return {
-            "report.html": report(view, self._course.template_dirs),
-            "fragment.html": fragment(view, self._course.template_dirs),
-            "result.json": self._document(public),
-        }
-
-    def _document(self, public: Result) -> str:
-        from grader.render.document import to_json
-
-        return to_json(public, self._assignment, hints=self._setup.hints)
-
-    def _made_of(self, public: Result) -> str:
-        """Return of what a learner's files are made: the SHA-256 of all that pages show, and the course's own."""
-        assignment = self._assignment
-        if not self._look:
-            paths = [
-                path for folder in self._course.template_dirs for path in sorted(folder.iterdir()) if path.is_file()
-            ]
-            catalogue = [(entry.id, entry.catalogue) for entry in assignment.misconceptions]
-            shown = (assignment.language, sorted(assignment.texts.items()), assignment.tasks, catalogue)
-            look = b"".join(path.read_bytes() for path in paths) + repr(shown).encode("utf-8", "replace")
-            self._look = hashlib.sha256(look).hexdigest()
-        hints = assignment.hints_shown if self._setup.hints is None else self._setup.hints
-        pages = f"{self._look} {hints} {replace(public, digest='')!r}".encode("utf-8", "replace")
-        return f"{hashlib.sha256(pages).hexdigest()} {public.digest}"
-
-    def _whole(self, request: Request) -> bool:
-        """Whether the files of the request's folder are there as they were made."""
-        from grader.batch.start import is_whole
-
-        folder = Path(self._setup.out) / request.folder
-        return bool(self._setup.out) and is_whole(folder, request.made[1])
 
 
 def _same_versions(wanted: tuple[tuple[str, str], ...]) -> None:
