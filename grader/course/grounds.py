@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from grader import __version__
 from grader.core.assignment import Assignment
 from grader.course.find import Course
 from grader.course.modules import PREFIX
@@ -41,6 +42,7 @@ def grounds_of(course: Course, assignment: Assignment) -> dict[str, str]:
     sources = _Sources(course.reference(assignment.id))
     common = repr(
         (
+            __version__,
             _engine(),
             platform.python_version(),
             platform.machine(),
