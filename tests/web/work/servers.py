@@ -27,8 +27,6 @@ POSTGRES = Path("/usr/lib/postgresql/15/bin")
 KEY = "a-key-of-the-tests-that-is-long-enough-0123456789"
 PATIENCE = 120.0
 
-NO_STUDENT = "import numpy as np\n"
-
 
 def free_port() -> int:
     """Return a port that nobody listens at."""
@@ -61,6 +59,7 @@ class Server:
             **plain, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **(environment or {}),
         }  # fmt: skip
         self.process: subprocess.Popen[bytes] | None = None
+        self.others: list[subprocess.Popen[bytes]] = []
 
     @property
     def address(self) -> str:
@@ -99,6 +98,22 @@ class Server:
             assert process.poll() is None, self.log
         return self
 
+    def worker(self) -> subprocess.Popen[bytes]:
+        """Start ``grade worker``, as on another machine; `stop` ends it too."""
+        with open(self.folder / "log", "ab") as log:
+            self.others.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "grader", "worker"],
+                    env=self.environment,
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+        return self.others[-1]
+
     def health(self) -> dict[str, Any]:
         """Return what it says of itself, with the status of the answer."""
         try:
@@ -123,7 +138,16 @@ class Server:
         self.process.wait()
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; return its exit code."""
+        """End it as Ctrl-C does, and its workers of other machines; return its exit code."""
+        for other in self.others:
+            other.terminate()
+        for other in self.others:
+            try:
+                other.wait(30)
+            except subprocess.TimeoutExpired:
+                other.kill()
+                other.wait()
+        self.others.clear()
         if self.process is None:
             return 0
         if self.process.poll() is None:
