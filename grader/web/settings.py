@@ -121,8 +121,7 @@ LOGGING = {
         "django.request": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "django.security": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "grader.web": {"handlers": ["console"], "level": "INFO", "propagate": False},
-        # While the database is away they tell it at each try, and we once.
-        "procrastinate": {"handlers": ["console"], "level": "CRITICAL", "propagate": False},
+        # While the database is away it tells so at each try, with its address.
         "psycopg.pool": {"handlers": ["console"], "level": "ERROR", "propagate": False},
     },
 }

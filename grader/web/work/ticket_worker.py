@@ -93,7 +93,7 @@ class TicketWorker:
 
     async def _until_stopped(self) -> None:
         loop = asyncio.get_running_loop()
-        # What procrastinate leaves behind when the database goes away is no news, and may hold an address.
+        # Procrastinate doesn't look at what became of a ticket that couldn't be ended while the database was away.
         loop.set_exception_handler(_told)
         work = asyncio.create_task(self._work())
 
@@ -164,6 +164,6 @@ class TicketWorker:
 
 
 def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tell the kind of an error that nobody waited for."""
+    """Tell of an error that nobody waited for: what the loop says of it, and its kind."""
     del loop
-    log.warning("procrastinate: %s", type(context.get("exception")).__name__)
+    log.warning("%s (%s)", context["message"], type(context.get("exception")).__name__)
