@@ -39,7 +39,7 @@ def main() -> None:
         pg: Postgres | None = None
         environment = {"GRADE_DEMO": "1", "GRADE_SECRET_KEY": KEY, "GRADE_LEASE": "10"}
         if options.postgresql:
-            pg = stack.enter_context(postgres())
+            pg = stack.enter_context(postgres(synced=True))
             environment["DATABASE_URL"] = pg.url
         server = Server(Path(folder) / "data", environment=environment)
         files = write(Path(folder) / "files", options.learners * TIMES)

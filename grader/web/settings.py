@@ -121,7 +121,8 @@ LOGGING = {
         "django.request": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "django.security": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "grader.web": {"handlers": ["console"], "level": "INFO", "propagate": False},
-        # While the database is away it tells so at each try, with its address.
+        # What they say while the database is away, others say too, without its address.
+        "procrastinate.utils": {"handlers": ["console"], "level": "CRITICAL", "propagate": False},
         "psycopg.pool": {"handlers": ["console"], "level": "ERROR", "propagate": False},
     },
 }

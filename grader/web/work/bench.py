@@ -66,7 +66,9 @@ class Bench:
         self._why = ""
 
     def step(self) -> bool:
-        """Grade the attempt that is next; False if there was none."""
+        """Grade the attempt that is next; False if there was none, or we are told to stop."""
+        if self._stopped.is_set():
+            return False
         self._sign_of_life()
         self._taken = taken = self._held(lambda: take(self._name))
         if taken is None:

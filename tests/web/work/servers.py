@@ -233,9 +233,15 @@ class Browser:
 
 
 class Postgres:
-    """Debian's PostgreSQL with a folder and a port of its own, run by somebody without rights."""
+    """Debian's PostgreSQL with a folder and a port of its own, run by somebody without rights.
 
-    def __init__(self) -> None:
+    Args:
+        synced: It waits for the disk, as it does where its data is worth something. Without, it outlives the end of
+            its processes all the same, and not that of the machine.
+    """
+
+    def __init__(self, *, synced: bool = False) -> None:
+        self._sync = [] if synced else ["-c fsync=off"]
         # Whoever runs it has to reach its folder, which the tests' own may not let them; and a socket's path is short.
         self.folder, self.port = Path(tempfile.mkdtemp(prefix="grade-pg-", dir="/tmp")), free_port()
         self._as = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
@@ -252,7 +258,8 @@ class Postgres:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
+        places = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
+        options = " ".join([places, *self._sync])
         self._do(
             "pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", str(self.folder / "log"), "-o", options, "start"
         )
@@ -269,9 +276,9 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(*, synced: bool = False) -> Iterator[Postgres]:
     """Run a PostgreSQL until it isn't needed any more."""
-    made = Postgres()
+    made = Postgres(synced=synced)
     try:
         made.start()
         yield made
