@@ -131,3 +131,56 @@ def test_a_regrade_of_many_brings_as_many_tickets(client: Any) -> None:
     rows.post(client, page, f"{page}/regrade", {"work": "judge"})
 
     assert tickets() == 3
+
+
+def test_tickets_of_killed_workers_end_and_old_ones_go() -> None:
+    """A ticket whose worker gave no sign of life has failed; what was used a day ago is deleted, the rest stays."""
+    import asyncio
+
+    from django.db import connection
+    from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
+
+    from grader.web.work.ticket_worker import TicketWorker
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()), (now() - interval '1 day') RETURNING id"
+        )
+        (lives,), (killed,) = cursor.fetchall()
+        cursor.execute(
+            "INSERT INTO procrastinate_jobs (queue_name, task_name, status, worker_id, args) VALUES"
+            " ('grade', 'grade.next', 'doing', %s, '{\"n\": 1}'), ('grade', 'grade.next', 'doing', %s, '{\"n\": 2}'),"
+            " ('grade', 'grade.next', 'todo', NULL, '{\"n\": 3}'), ('grade', 'grade.next', 'todo', NULL, '{\"n\": 4}'),"
+            " ('grade', 'grade.next', 'todo', NULL, '{\"n\": 5}')",
+            [lives, killed],
+        )
+        cursor.execute("UPDATE procrastinate_jobs SET status = 'succeeded' WHERE args->>'n' IN ('4', '5')")
+        cursor.execute(
+            "UPDATE procrastinate_events SET at = at - interval '2 days'"
+            " WHERE job_id = (SELECT id FROM procrastinate_jobs WHERE args->>'n' = '5')"
+        )
+    worker = TicketWorker("tidy")
+
+    async def tidy() -> None:
+        async with worker._app.open_async():
+            await worker._tidy()
+
+    asyncio.run(tidy())
+
+    found = {job.args["n"]: job.status for job in ProcrastinateJob.objects.all()}
+    assert found == {1: "doing", 2: "failed", 3: "todo", 4: "succeeded"}
+    assert [one.id for one in ProcrastinateWorker.objects.all()] == [lives]
+
+
+def test_the_admin_shows_tickets_and_changes_none(client: Any) -> None:
+    """Their list, with how many wait, and no button of procrastinate's."""
+    from django.contrib.auth.models import User
+
+    handed_in("a")
+    client.force_login(User.objects.get_or_create(username="root", is_staff=True, is_superuser=True)[0])
+    page = client.get("/admin/procrastinate/procrastinatejob/").content.decode()
+
+    assert "1 procrastinate job" in page
+    assert "Todo" in page
+    assert 'name="action"' not in page
+    assert client.get("/admin/procrastinate/procrastinatejob/add/").status_code == 403
