@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def _learner(server: Server, at: float, number: int, files: list[Path]) -> list[
         while True:
             browser = Browser(server.address)
             began = time.monotonic()
-            with contextlib.suppress(OSError, AssertionError):
+            with contextlib.suppress(OSError, HTTPException, AssertionError):
                 browser.get("/demo/")
                 browser.post("/demo/", {"person": "another", "number": str(number + 1)})
                 began = time.monotonic()
@@ -103,6 +104,8 @@ def _kill(
         if number == 3:
             server.kill()
             server.start(workers=workers, wait=False)
+            # Without a database it wouldn't start, and nobody would start it again.
+            until(server.health, "the server, started anew")
         elif number == 5 and pg is not None:
             pg.stop()
             pg.start()
