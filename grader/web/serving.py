@@ -14,8 +14,8 @@ from pathlib import Path
 from django.db import Error, connection
 
 from grader.errors import EnvironmentFault
+from grader.web.work.bench import worker_name
 from grader.web.work.queue import gone
-from grader.web.work.worker import worker_name
 
 __all__ = ["Workers", "serve_forever"]
 
