@@ -28,6 +28,7 @@ from grader.web.lti.models import Deployment, Platform
 from grader.web.lti.pages import page
 from grader.web.lti.refusals import Refusal, refused
 
+from grader.web.lti.sealing import SealBroken
 __all__ = ["Choice", "choices", "choose", "offer"]
 
 DL = "https://purl.imsglobal.org/spec/lti-dl/claim"
@@ -102,9 +103,13 @@ def choose(request: HttpRequest) -> HttpResponse:
         return _form(request, ticket, {"problem": str(error)}, status=400)
     item = _item(chosen, custom, launch_url(request), line_item=held["line_items"])
     return page(
+    try:
+        answer = _answer(platform, held, item)
+    except SealBroken:
+        return refused(request, Refusal("deep-link-key-lost"), platform_id=platform.pk, status=503)
         request,
         "lti/return.html",
-        {"return_url": held["return_url"], "answer": _answer(platform, held, item)},
+        {"return_url": held["return_url"], "answer": answer},
         # The LMS may send the browser on from there, which browsers count as part of the form.
         forms_to=(origin(held["return_url"]), "https:"),
     )

@@ -187,6 +187,10 @@ class Handler(BaseHTTPRequestHandler):
             STATE.requests.append({
                 "method": method, "path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()},
                 "body": body.decode("utf-8", "replace"),
+        if parts.path == "/learn":
+            vars(STATE).update(json.loads(body))
+            self._say(200, {})
+            return
             })  # fmt: skip
         if self._misbehaves(parts.path.rsplit("/", 1)[-1]):
             return
