@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
@@ -25,6 +26,8 @@ __all__ = ["arrive"]
 MOST_KEPT = 50
 """Courses that one session knows."""
 
+NOT_HERE = "This person has handed in nothing for this assignment."
+
 
 class _Unusable(Exception):
     """A link's parameters don't say what to open; the text is for the instructor."""
@@ -33,6 +36,8 @@ class _Unusable(Exception):
 def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
     """Let a person in and show them the page that they came for."""
     _frame(request, launch)
+    if launch.message == "review":
+        return _review(request, launch)
     try:
         with transaction.atomic():
             course = _course(launch)
@@ -43,13 +48,6 @@ def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
             request, "work/problem.html", {"title": "This link can't be opened", "text": str(error)}, status=400
         )
     _begin(request, course, member, launch)
-    if launch.message == "review" and launch.for_user and link is not None:
-        shown = Attempt.objects.filter(course=course, link=link, member__user=launch.for_user[:255])
-        if not member.instructor:
-            shown = shown.filter(member=member)
-        attempt = shown.order_by("-number").first()
-        if attempt is not None:
-            return redirect("work:attempt", course.id, attempt.id)
     if link is None:
         return render(request, "work/problem.html", {
             "title": "No assignment was chosen",
@@ -58,13 +56,55 @@ def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
     return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
 
 
-def _course(launch: Launch) -> Course:
-    course, _ = Course.objects.get_or_create(
-        platform_id=launch.platform_id,
-        deployment_id=launch.deployment_id[:255],
+def _review(request: HttpRequest, launch: Launch) -> HttpResponse:
+    """Show one learner's submission, as it is opened from the gradebook: the attempt whose score counts, or the last.
+
+    A review says little of the link, so that it changes neither link nor course: both are there, or there is nothing
+    to look at. A learner looks at their own only, whomever the message names.
+    """
+    course = Course.objects.filter(**_where(launch)).first()
+    link = _reviewed(course, launch) if course is not None else None
+    if course is None or link is None:
+        return _nothing(request, "Nobody has opened this assignment yet.", {})
+    with transaction.atomic():
+        member = _member(course, launch)
+    _begin(request, course, member, launch)
+    if not launch.for_user:
+        return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
+    whose = Member.objects.filter(course=course, user=launch.for_user[:255]).first()
+    if whose is None or not (member.instructor or whose == member):
+        return _nothing(request, NOT_HERE, {"course": course, "link": link, "member": member})
+    mine = Attempt.objects.filter(course=course, link=link, member=whose).order_by("-number")
+    shown = outbox.counting(link, whose) or mine.first()
+    if shown is None:
+        return _nothing(request, NOT_HERE, {"course": course, "link": link, "member": member})
+    return redirect("work:attempt", course.id, shown.id)
+
+
+def _reviewed(course: Course, launch: Launch) -> Link | None:
+    """Return the link whose submission is meant: by its own name, or where that isn't said, by its column."""
+    links = Link.objects.filter(course=course)
+    if launch.resource_link_id:
+        return links.filter(resource_link_id=launch.resource_link_id[:255]).first()
+    return links.filter(lineitem=launch.lineitem[:2000]).first() if launch.lineitem else None
+
+
+def _nothing(request: HttpRequest, text: str, more: dict[str, object]) -> HttpResponse:
+    return render(request, "work/problem.html", {"title": "Nothing to look at yet", "text": text, **more}, status=404)
+
+
+def _where(launch: Launch) -> dict[str, Any]:
+    """Return what names a course among all of them."""
+    return {
+        "platform_id": launch.platform_id,
+        "deployment_id": launch.deployment_id[:255],
         # Without a course, a link stands for itself: two of them never share people.
-        context_id=launch.context_id[:255] or f"link:{launch.resource_link_id}"[:255],
-    )
+        "context_id": launch.context_id[:255] or f"link:{launch.resource_link_id}"[:255],
+    }
+
+
+def _course(launch: Launch) -> Course:
+    course, _ = Course.objects.get_or_create(**_where(launch))
     _keep(course, title=_line(launch.context_title) or course.title, memberships=launch.memberships[:2000])
     return course
 
