@@ -201,6 +201,7 @@ def test_a_flood_of_logins_has_an_end(flooded: Any) -> None:
     other = flooded("https://other.example")
     answered = flooded()
     LoginState.objects.filter(pk=answered.pk).update(used_at=timezone.now(), created_at=timezone.now())
+    oldest = honest = other
     for _ in range(4):
         oldest = flooded()
         honest = flooded()
@@ -241,6 +242,7 @@ def test_a_real_flood(tmp_path: Any) -> None:
             return answer.status, answer.getheader("Retry-After") or ""
 
         codes = [ask("6.6.6.6, 203.0.113.7")[0] for _ in range(1000)]
+        refused = (0, "")
         for number in range(5000):
             refused = ask(f"7.7.7.{number % 256}, 203.0.113.7")
             if refused[0] == 429:
