@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -17,15 +16,19 @@ from grader.render import clean
 from grader.web.lti.launch import Launch
 from grader.web.work import audit, outbox
 from grader.web.work.assignments import offered
-from grader.web.work.middleware import FRAMES
+from grader.web.work.middleware import RETURN, lms_origin, policy
 from grader.web.work.models import Attempt, Course, Link, Member
-from grader.web.work.visitors import MEMBERS, RETURN
+from grader.web.work.visitors import MEMBERS
 
 __all__ = ["arrive"]
+
+PEOPLE = "people"
+"""In a session: by platform, who came from it."""
 
 MOST_KEPT = 50
 """Courses that one session knows."""
 
+NOTHING = "Nothing to look at yet"
 NOT_HERE = "This person has handed in nothing for this assignment."
 
 
@@ -35,7 +38,6 @@ class _Unusable(Exception):
 
 def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
     """Let a person in and show them the page that they came for."""
-    _frame(request, launch)
     if launch.message == "review":
         return _review(request, launch)
     try:
@@ -44,15 +46,11 @@ def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
             member = _member(course, launch)
             link = _link(course, launch) if launch.resource_link_id else None
     except _Unusable as error:
-        return render(
-            request, "work/problem.html", {"title": "This link can't be opened", "text": str(error)}, status=400
-        )
+        return _problem(request, launch, "This link can't be opened", str(error), 400)
     _begin(request, course, member, launch)
     if link is None:
-        return render(request, "work/problem.html", {
-            "title": "No assignment was chosen",
-            "text": "Open the grader from an assignment of your course.",
-        }, status=400)  # fmt: skip
+        text = "Open the grader from an assignment of your course."
+        return _problem(request, launch, "No assignment was chosen", text, 400)
     return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
 
 
@@ -65,7 +63,7 @@ def _review(request: HttpRequest, launch: Launch) -> HttpResponse:
     course = Course.objects.filter(**_where(launch)).first()
     link = _reviewed(course, launch) if course is not None else None
     if course is None or link is None:
-        return _nothing(request, "Nobody has opened this assignment yet.", {})
+        return _problem(request, launch, NOTHING, "Nobody has opened this assignment yet.", 404)
     with transaction.atomic():
         member = _member(course, launch)
     _begin(request, course, member, launch)
@@ -73,11 +71,11 @@ def _review(request: HttpRequest, launch: Launch) -> HttpResponse:
         return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
     whose = Member.objects.filter(course=course, user=launch.for_user[:255]).first()
     if whose is None or not (member.instructor or whose == member):
-        return _nothing(request, NOT_HERE, {"course": course, "link": link, "member": member})
+        return _problem(request, launch, NOTHING, NOT_HERE, 404, course=course, link=link, member=member)
     mine = Attempt.objects.filter(course=course, link=link, member=whose).order_by("-number")
     shown = outbox.counting(link, whose) or mine.first()
     if shown is None:
-        return _nothing(request, NOT_HERE, {"course": course, "link": link, "member": member})
+        return _problem(request, launch, NOTHING, NOT_HERE, 404, course=course, link=link, member=member)
     return redirect("work:attempt", course.id, shown.id)
 
 
@@ -87,10 +85,6 @@ def _reviewed(course: Course, launch: Launch) -> Link | None:
     if launch.resource_link_id:
         return links.filter(resource_link_id=launch.resource_link_id[:255]).first()
     return links.filter(lineitem=launch.lineitem[:2000]).first() if launch.lineitem else None
-
-
-def _nothing(request: HttpRequest, text: str, more: dict[str, object]) -> HttpResponse:
-    return render(request, "work/problem.html", {"title": "Nothing to look at yet", "text": text, **more}, status=404)
 
 
 def _where(launch: Launch) -> dict[str, Any]:
@@ -158,19 +152,24 @@ def _link(course: Course, launch: Launch) -> Link:
 
 
 def _begin(request: HttpRequest, course: Course, member: Member, launch: Launch) -> None:
+    people = request.session.get(PEOPLE, {})
+    if people.get(str(launch.platform_id), launch.user) != launch.user:
+        # Somebody else has logged in to the LMS in this browser: what was open to the one before isn't any more.
+        request.session.flush()
+        people = {}
     request.session.cycle_key()
+    request.session[PEOPLE] = {**people, str(launch.platform_id): launch.user}
     for name, value in ((MEMBERS, str(member.id)), (RETURN, launch.return_url)):
         kept = dict(list(request.session.get(name, {}).items())[-MOST_KEPT:])
-        kept.pop(str(course.id), None)
-        request.session[name] = {**kept, str(course.id): value}
+        before = kept.pop(str(course.id), "")
+        request.session[name] = {**kept, str(course.id): value or before}
 
 
-def _frame(request: HttpRequest, launch: Launch) -> None:
-    """Let the LMS show our pages in a frame, also the one that says why there is nothing else."""
-    parts = urlsplit(launch.return_url)
-    if parts.scheme in ("http", "https") and parts.hostname and not set(parts.netloc) & set(" ;,'\"@"):
-        origin = f"{parts.scheme}://{parts.netloc}"
-        request.session[FRAMES] = list(dict.fromkeys([*request.session.get(FRAMES, []), origin]))[-10:]
+def _problem(request: HttpRequest, launch: Launch, title: str, text: str, status: int, **more: object) -> HttpResponse:
+    """Show a page that says why there is nothing else, also in the frame of the LMS that the launch came from."""
+    response = render(request, "work/problem.html", {"title": title, "text": text, **more}, status=status)
+    response["Content-Security-Policy"] = policy(f"'self' {lms_origin(launch.return_url)}".strip())
+    return response
 
 
 def _keep(row: Course | Member | Link, **wanted: object) -> None:
