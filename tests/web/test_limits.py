@@ -227,6 +227,7 @@ def test_hints_have_an_end(client: Any, flooded: Any) -> None:
 def test_a_real_flood(tmp_path: Any) -> None:
     """A server as it is started: one address is stopped after its thousand, another one isn't, rows are bounded."""
     import http.client
+    import socket
     import sqlite3
 
     from tests.web.work.servers import Server
@@ -252,6 +253,13 @@ def test_a_real_flood(tmp_path: Any) -> None:
         assert refused == (429, "1")
         assert ask("203.0.113.8")[0] == 400
         connection.close()
+        # Requests that never end keep nobody out.
+        slow = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(150)]
+        for one in slow:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert server.health()["status"] == "no workers"
+        for one in slow:
+            one.close()
     finally:
         assert server.stop() == 0
     assert server.log.count("lti:login is asked for too often") == 1
