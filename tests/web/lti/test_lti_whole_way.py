@@ -127,3 +127,7 @@ def test_a_stranger_sees_nothing(server: Server, the_lms: Lms) -> None:
     assert thief.status == 404
     thief.post(f"{server.address}/lti/launch", form)
     assert thief.status == 403
+    # Nor does a cookie that no database can look for.
+    odd = urllib.request.Request(f"{server.address}/verify/", headers={"Cookie": 'grade_session="\\000abcdefghij"'})
+    with urllib.request.urlopen(odd) as answer:
+        assert answer.status == 200
