@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 from wsgiref.util import setup_testing_defaults
 
@@ -22,7 +23,12 @@ def ask(method: str, path: str, kind: str = "", body: bytes = b"", **more: str) 
     }  # fmt: skip
     setup_testing_defaults(environ)
     told: list[str] = []
-    answer = application(environ, lambda status, headers, error=None: told.append(status) or (lambda data: None))
+
+    def start(status: str, headers: object, error: object = None) -> Callable[[bytes], object]:
+        told.append(status)
+        return len
+
+    answer = application(environ, start)
     b"".join(answer)
     close = getattr(answer, "close", lambda: None)
     close()
