@@ -51,8 +51,11 @@ def serving(folder: Path, lms: Lms, environment: dict[str, str]) -> Iterator[Ser
     form = serialization.PublicFormat.SubjectPublicKeyInfo
     pem = key.public_bytes(serialization.Encoding.PEM, form).decode()
     lms.be(tool=pem, login_url=f"{made.address}/lti/login", launch_url=f"{made.address}/lti/launch", hints_once=True)
-    yield made
-    assert made.stop() == 0
+    try:
+        yield made
+    finally:
+        code = made.stop()
+    assert code == 0
     assert "Traceback" not in made.log
     for secret in ("Alice", "example.invalid", "id_token", "eyJ"):
         assert secret not in made.log
