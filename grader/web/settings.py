@@ -36,6 +36,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "grader.web.work.middleware.database_away",
+    "grader.web.limits.limited",
     *(["grader.web.lti.cookies.FramedCookies"] if HAS_LTI else []),
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
