@@ -38,10 +38,17 @@ class Change:
 
 
 def judge_again(
-    journal: Journal, roll: Roll, entries: Sequence[Entry], *, course: str | None, jobs: int
+    journal: Journal,
+    roll: Roll,
+    entries: Sequence[Entry],
+    *,
+    course: str | None,
+    jobs: int,
+    afresh: bool = False,
 ) -> Generator[Ready | Change, None, None]:
     """Judge transcripts of ``entries`` with the course as it is now; yield what the workers say, then each change.
 
+    A task whose checks, rubric and engine are as they were keeps its verdict, unless all are judged ``afresh``.
     When all entries that have a transcript were judged, the run is one of the course as it is now. Judging some of
     them needs the course that the others were judged with.
 
@@ -50,7 +57,7 @@ def judge_again(
     """
     facts, rows, called = roll.facts, roll.rows, {entry.number: entry for entry in entries}
     whole = {entry.number for entry in entries} >= {number for number, row in rows.items() if row.status == "graded"}
-    setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest)
+    setup = judge_setup(journal, facts, course, digest="" if whole else facts.digest, afresh=afresh)
     with open_engine("local", jobs=jobs) as engine:
         run = Run(journal, engine.executor, setup, workers=engine.workers, decisions=decisions_of(journal))
         ready = run.introduce(jobs)

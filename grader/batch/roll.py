@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import stat
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from grader.batch.messages import Row, load_row
-from grader.batch.work import REPORTS
+from grader.batch.pages import is_whole
 from grader.model._data import data
 from grader.store.journal import Entry, Facts, Journal
 
-__all__ = ["Roll", "is_whole", "roll_of", "rows_of", "rows_that_hold"]
+__all__ = ["Roll", "roll_of", "rows_of", "rows_that_hold"]
 
 
 @data
@@ -53,16 +51,6 @@ def rows_that_hold(journal: Journal, entries: Sequence[Entry]) -> dict[int, Row]
     rows = rows_of(journal)
     known = [row for entry in entries if (row := rows.get(entry.number)) is not None and row.status == "graded"]
     return {row.number: row for row in known if _whole(journal, row)}
-
-
-def is_whole(folder: Path, digest: str) -> bool:
-    """Whether a submission's three files are there, and its ``result.json`` is the one with this SHA-256."""
-    try:
-        found = [(folder / name).lstat() for name in REPORTS]
-        whole = all(stat.S_ISREG(file.st_mode) and file.st_size for file in found) and not folder.is_symlink()
-        return whole and hashlib.sha256((folder / "result.json").read_bytes()).hexdigest() == digest
-    except OSError:
-        return False
 
 
 def _whole(journal: Journal, row: Row) -> bool:

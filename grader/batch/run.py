@@ -192,19 +192,24 @@ class Run:
     def _request(self, entry: Entry, *, again: bool) -> Request:
         """Read what a worker has to know. Raises OutputError if a kept file is gone."""
         overrides = self._decisions.overrides.get(entry.attempt.key, ())
+        if again:
+            return Request(
+                number=entry.number,
+                folder=entry.folder,
+                kept=entry.folder,
+                made=self._made.get(entry.number, ("", "")),
+                overrides=overrides,
+                sentences=self._decisions.sentences,
+            )
         twin = self._graded.get(entry.content)
         transcript = b""
-        if again or twin is not None:
-            folder = entry.folder if again or twin is None else twin.folder
-            path = self._journal.transcript(folder)
+        if twin is not None:
             with contextlib.suppress(OSError):
-                transcript = path.read_bytes()
-            if again and not transcript:
-                raise OutputError(f"its transcript {path.name} can't be read; grade it with --rerun")
+                transcript = self._journal.transcript(twin.folder).read_bytes()
         files = (*(entry.choices or ((entry.main,) if entry.main else ())), *entry.companions)
         if transcript:
-            # Of one that is the same as another the name alone is its own; of one that is judged again nothing is new.
-            files = files[:1] if entry.main and not again else ()
+            # Of one that is the same as another the name alone is its own.
+            files = files[:1] if entry.main else ()
         return Request(
             number=entry.number,
             folder=entry.folder,
@@ -216,7 +221,6 @@ class Run:
             ),
             choices=0 if transcript else len(entry.choices),
             transcript=base64.b64encode(transcript).decode(),
-            made=self._made.get(entry.number, ("", "")),
             overrides=overrides,
             sentences=self._decisions.sentences,
         )

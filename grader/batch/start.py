@@ -31,8 +31,8 @@ def setup_of(journal: Journal, facts: Facts, *, isolation: Isolation, here: bool
     )
 
 
-def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: str = "") -> Setup:
-    """Return what workers are told that judge transcripts and run nothing."""
+def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: str = "", afresh: bool = False) -> Setup:
+    """Return what workers are told that judge transcripts and run nothing; ``afresh``: with no verdict of before."""
     return Setup(
         isolation="none",
         course=course,
@@ -42,6 +42,7 @@ def judge_setup(journal: Journal, facts: Facts, course: str | None, *, digest: s
         out=str(journal.out.resolve()),
         hints=facts.hints,
         digest=digest,
+        afresh=afresh,
     )
 
 

@@ -53,7 +53,7 @@ def regrade_run(options: argparse.Namespace) -> int:
             chosen = [entry for entry in roll.entries if entry.number in rows and rows[entry.number].status == "graded"]
             if not chosen:
                 raise UsageError("Nothing of this run was graded.", hint="Go on with it by grade batch ... --resume.")
-            again = judge_again(journal, roll, chosen, course=course, jobs=jobs)
+            again = judge_again(journal, roll, chosen, course=course, jobs=jobs, afresh=options.afresh)
         return settle(journal, roll, again, json_format=options.format == "json")
 
 
