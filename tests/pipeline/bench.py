@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 
 from grader.core.assignment import Assignment
@@ -12,10 +13,11 @@ from grader.pipeline import grade
 from grader.render.document import to_json
 from grader.render.terminal import summary
 from grader.render.view import build
-from grader.run.process import ProcessBackend
+from grader.run.backend import Backend, Closing
 from grader.run.runner import Scratch
+from tests.run.offered import OFFERED, opened
 
-__all__ = ["LETTERS", "assignment", "document", "graded", "letters", "points", "report"]
+__all__ = ["LETTERS", "assignment", "document", "forking", "graded", "letters", "points", "report"]
 
 LETTERS = {"passed": "P", "partial": "p", "failed": "F", "blocked": "B", "missing": "-", "not_graded": "?"}
 
@@ -26,9 +28,18 @@ def assignment() -> Assignment:
     return load_assignment(find_course(), "attention")
 
 
-def graded(submission: Submission, seed: int = 1) -> tuple[Transcript, Result]:
+@cache
+def forking() -> Backend:
+    """Return what runs code where nothing is said of how: workers that are forked take half of the time."""
+    made = opened("landlock" if "landlock" in OFFERED else "process")
+    if isinstance(made, Closing):
+        atexit.register(made.close)
+    return made
+
+
+def graded(submission: Submission, seed: int = 1, *, backend: Backend | None = None) -> tuple[Transcript, Result]:
     """Run a submission and judge it."""
-    return grade(assignment(), submission, seed, Scratch(ProcessBackend(), submission))
+    return grade(assignment(), submission, seed, Scratch(backend or forking(), submission))
 
 
 def document(result: Result) -> str:

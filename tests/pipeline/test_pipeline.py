@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from grader.run.process import ProcessBackend
 from grader.run.runner import Scratch
 from grader.store import dump_transcript, load_transcript
 from grader.store.judgements import dump_judgements, load_judgements
-from tests.pipeline.bench import assignment, document, graded, letters, points, report
+from tests.pipeline import bench
+from tests.pipeline.bench import assignment, document, letters, points, report
 from tests.run.arena import children, notebook, script
 
+graded = partial(bench.graded, backend=ProcessBackend())
 ROOT = Path(__file__).resolve().parents[2]
 HANDOUT = ROOT / "exercises" / "attention"
 EXAMPLES = ROOT / "examples"

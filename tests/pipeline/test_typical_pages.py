@@ -13,10 +13,9 @@ from grader.model import Result, Transcript
 from grader.pipeline import grade
 from grader.render.html import MOST_BYTES
 from grader.render.words import bare
-from grader.run.process import ProcessBackend
 from grader.run.runner import Scratch
 from tests.pipeline.again import disagreement, failing, rerun
-from tests.pipeline.bench import graded
+from tests.pipeline.bench import forking, graded
 from tests.pipeline.test_submissions import handed_in
 from tests.pipeline.typical import SEED, TYPICAL, page_of, place_of, result_of, view_of
 
@@ -88,7 +87,7 @@ def test_lines_of_another_assignment(tmp_path: Path) -> None:
     source.write_text(NO_MASK, encoding="utf-8")
     submission = submission_from_bytes(source.name, source.read_bytes())
     causal = load_assignment(find_course(), "causal_attention")
-    judged = grade(causal, submission, SEED, Scratch(ProcessBackend(), submission))
+    judged = grade(causal, submission, SEED, Scratch(forking(), submission))
     (tmp_path / "again").mkdir()
 
     assert check_lines(judged, source, tmp_path / "again") == 3

@@ -11,8 +11,8 @@ from grader.course import find_course, load_assignment
 from grader.intake import read_submission
 from grader.model import Result, TaskResult
 from grader.pipeline import grade
-from grader.run.process import ProcessBackend
 from grader.run.runner import Scratch
+from tests.pipeline.bench import forking
 
 FUNCTIONS = """\
 import numpy as np
@@ -163,7 +163,7 @@ def graded(folder: Path, cells: list[str], seed: int = 1) -> Result:
     path = folder / "answers.ipynb"
     path.write_text(json.dumps(notebook), encoding="utf-8")
     submission = read_submission(path)
-    return grade(load_assignment(find_course()), submission, seed, Scratch(ProcessBackend(), submission))[1]
+    return grade(load_assignment(find_course()), submission, seed, Scratch(forking(), submission))[1]
 
 
 def task_of(result: Result, name: str) -> TaskResult:
