@@ -36,9 +36,9 @@ def test_secrets_come_from_outside(services: dict[str, Any]) -> None:
     """No password stands in the file, and without one nothing starts."""
     text = read(COMPOSE)
     for name in ("GRADE_SECRET_KEY", "POSTGRES_PASSWORD", "GRADE_HOST"):
-        assert f"${{{name}:?}}" in text
+        assert f"${{{name}:?" in text
         assert re.search(rf"^{name}=", read("deploy/example.env"), re.M)
-    assert services["database"]["environment"]["POSTGRES_PASSWORD"] == "${POSTGRES_PASSWORD:?}"
+    assert services["database"]["environment"]["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
     assert "ports" not in services["database"]
 
 
@@ -50,7 +50,7 @@ def test_only_the_proxy_is_reached(services: dict[str, Any]) -> None:
 def test_the_image_runs_as_nobody_much() -> None:
     """An ordinary user, by number, and every file that is copied is there."""
     lines = read("deploy/Containerfile").splitlines()
-    copied = [name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]]
+    copied = [name for line in lines if re.match("COPY (?!--from)", line) for name in line.split()[1:-1]]
 
     assert "USER 10001:10001" in lines
     assert [name for name in copied if not (ROOT / name).exists()] == []
