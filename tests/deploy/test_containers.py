@@ -57,7 +57,7 @@ for place in (("database", 5432), ("@DATABASE@", 5432), ("server", 8000), ("1.1.
         tries="writes wherever the container can be written, and beside its own folder",
         source=body(
             """
-for place in ("/data", "/tmp/data", "/tmp", "/dev/shm", "/run", "/", "/var/tmp", "..", "../..", "/usr/local/lib", "/etc"):
+for place in ("/data", "/tmp/data", "/tmp", "/dev/shm", "/run", "/", "/var/tmp", "..", "../..", "/opt/grade", "/etc"):
     attempt(lambda: open(os.path.join(place, PREFIX + "x"), "w").close(), harms="leaves something")
 """
         ),

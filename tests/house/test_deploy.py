@@ -67,3 +67,26 @@ def test_every_variable_is_documented() -> None:
 
     assert "GRADE_BASE_URL" in known
     assert known == told
+
+
+def test_what_is_copied_is_sent_to_the_builder() -> None:
+    """What a builder sees is listed under the name that Docker and Podman both read, and hides no such file."""
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", read("deploy/Containerfile"), re.M)
+    rules = read("deploy/Containerfile.dockerignore").splitlines()
+
+    assert rules[0] == "*"
+    assert {f"!{name}" for line in copied for name in line.split()} == {rule for rule in rules if rule[0] == "!"}
+    assert "**/__pycache__" in rules
+
+
+def test_every_engine_can_read_the_compose_file(services: dict[str, Any]) -> None:
+    """podman-compose wants words in what must be set, and Podman knows no owner of a folder in memory."""
+    assert re.findall(r"\$\{\w+:?\?\}", read(COMPOSE)) == []
+    options = [
+        option for service in services.values() for place in service.get("tmpfs", ()) for option in place.split(",")
+    ]
+    assert [option for option in options if option.startswith(("uid=", "gid="))] == []
+    for name in ("server", "worker"):
+        assert services[name]["environment"]["GRADE_DATA"].startswith(
+            services[name]["tmpfs"][0].partition(":")[0] + "/"
+        )
