@@ -62,7 +62,13 @@ def look() -> None:
                     if path.is_file()
                 },
                 "left": [str(p) for folder in ("/tmp", "/dev/shm", ARENA) for p in Path(folder).glob(f"{PREFIX}*")],
-                "scratch": sorted(path.name for path in Path("/tmp").iterdir()),
+                # A process that grades keeps a folder of its own; what submissions get lies in it.
+                "scratch": sorted(
+                    str(path)
+                    for pattern in ("*", "grade-batch-*/*")
+                    for path in Path("/tmp").glob(pattern)
+                    if not path.name.startswith("grade-batch-")
+                ),
             }
         )
     )

@@ -241,4 +241,4 @@ def looked(site: Deployment) -> dict[str, Any]:
 def still(site: Deployment) -> dict[str, Any] | None:
     """Return what the guard sees once nothing of a submission is left to be tidied up."""
     seen = looked(site)
-    return None if [name for name in seen["scratch"] if name.startswith("grade-")] else seen
+    return seen if seen["scratch"] == ["/tmp/data"] else None
