@@ -13,10 +13,12 @@ import random
 import signal
 import sqlite3
 import statistics
+import subprocess
 import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +40,18 @@ def main() -> None:
         pg: Postgres | None = None
         environment = {"GRADE_DEMO": "1", "GRADE_SECRET_KEY": KEY, "GRADE_LEASE": "10"}
         if options.postgresql:
-            pg = stack.enter_context(postgres())
+            pg = stack.enter_context(postgres(synced=True))
             environment["DATABASE_URL"] = pg.url
         server = Server(Path(folder) / "data", environment=environment)
         files = write(Path(folder) / "files", options.learners * TIMES)
         server.start(workers=options.workers)
         stack.callback(server.stop)
+        elsewhere = [server.worker() for _ in range(options.elsewhere)]
+        until(lambda: server.health()["workers"] == options.workers + options.elsewhere, "all workers")
         done = threading.Event()
         if options.kill:
             threading.Thread(
-                target=_kill, args=(server, pg, options.workers, options.seconds, done), daemon=True
+                target=_kill, args=(server, pg, options.workers, elsewhere, options.seconds, done), daemon=True
             ).start()
         began = time.monotonic()
         moments = sorted((chance.uniform(0, options.seconds), number) for number in range(options.learners))
@@ -72,7 +76,7 @@ def _learner(server: Server, at: float, number: int, files: list[Path]) -> list[
         while True:
             browser = Browser(server.address)
             began = time.monotonic()
-            with contextlib.suppress(OSError, AssertionError):
+            with contextlib.suppress(OSError, HTTPException, AssertionError):
                 browser.get("/demo/")
                 browser.post("/demo/", {"person": "another", "number": str(number + 1)})
                 began = time.monotonic()
@@ -84,7 +88,14 @@ def _learner(server: Server, at: float, number: int, files: list[Path]) -> list[
     return answers
 
 
-def _kill(server: Server, pg: Postgres | None, workers: int, seconds: float, done: threading.Event) -> None:
+def _kill(
+    server: Server,
+    pg: Postgres | None,
+    workers: int,
+    elsewhere: list[subprocess.Popen[bytes]],
+    seconds: float,
+    done: threading.Event,
+) -> None:
     """Kill a worker now and then, the server once and PostgreSQL once, as nobody would in a measurement of speed."""
     chance = random.Random(2)
     for number in range(8):
@@ -93,9 +104,14 @@ def _kill(server: Server, pg: Postgres | None, workers: int, seconds: float, don
         if number == 3:
             server.kill()
             server.start(workers=workers, wait=False)
+            # Without a database it wouldn't start, and nobody would start it again.
+            until(server.health, "the server, started anew")
         elif number == 5 and pg is not None:
             pg.stop()
             pg.start()
+        elif elsewhere and (number % 2 or not workers):
+            elsewhere.pop(0).kill()
+            elsewhere.append(server.worker())
         else:
             with contextlib.suppress(ProcessLookupError, IndexError):
                 os.kill(chance.choice(server.workers()), signal.SIGKILL)
@@ -131,7 +147,8 @@ def _tell(
         other[4] < row[4] and other[3] > row[3] and row[5] < other[4] - APART for row in rows for other in rows
     )
     span = max(row[6] for row in rows) - min(row[5] for row in rows)
-    print(f"{options.learners} learners within {options.seconds:g} s, {wanted} attempts, {options.workers} workers, "
+    print(f"{options.learners} learners within {options.seconds:g} s, {wanted} attempts, "
+          f"{options.workers} workers of the server, {options.elsewhere} elsewhere, "
           f"{'PostgreSQL' if options.postgresql else 'SQLite'}{', with kills' if options.kill else ''}, "
           f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
     again = sum(row[8] > 1 for row in rows)
@@ -158,6 +175,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--learners", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--elsewhere", type=int, default=0, help="as many `grade worker` beside those of the server")
     parser.add_argument("--postgresql", action="store_true", help="in place of SQLite")
     parser.add_argument("--kill", action="store_true", help="kill workers, the server and PostgreSQL meanwhile")
     return parser.parse_args()

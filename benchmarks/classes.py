@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import classroom, measure
+from grader.course import find_course
 from grader.store.journal import FOLDER
 
 __all__ = ["main"]
@@ -36,7 +37,10 @@ HUNG = ("infinite_loop_in_entropy.py", "loop_that_swallows_everything.py")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What was measured of one class: seconds and bytes, of the whole class."""
+    """What was measured of one class: seconds and bytes, of the whole class.
+
+    It is judged ``again`` with the same course, with ``one`` task's checks changed, and ``afresh``, every task.
+    """
 
     size: int
     graded: measure.Spent
@@ -44,6 +48,8 @@ class Figures:
     bare_cpu: float
     calls: float
     again: measure.Spent
+    one: measure.Spent
+    afresh: measure.Spent
     same: bool
     disk: dict[str, tuple[int, int]]
     load: float
@@ -119,7 +125,11 @@ def _measured(work: Path, texts: Sequence[bytes], size: int, options: argparse.N
     disk = {name: _disk(paths) for name, paths in _parts(out).items()}
     again = _grade("regrade", out, *jobs)
     same = classroom.everything(out) == before
-    for path in (class_, out):
+    course, changed = find_course().root, _changed_course(work / "course")
+    one = _grade("regrade", out, "--course", changed, *jobs)
+    afresh = _grade("regrade", out, "--course", course, "--afresh", *jobs)
+    same = same and classroom.everything(out) == before
+    for path in (class_, out, changed):
         shutil.rmtree(path)
     log.unlink()
     return re.findall(r"isolation (\w+);", said)[-1], Figures(
@@ -129,10 +139,21 @@ def _measured(work: Path, texts: Sequence[bytes], size: int, options: argparse.N
         bare_cpu=bare["cpu"],
         calls=bare["calls"],
         again=again,
+        one=one,
+        afresh=afresh,
         same=same,
         disk=disk,
         load=load,
     )
+
+
+def _changed_course(folder: Path) -> Path:
+    """Write a copy of the course with another check of one task, that comes to the same."""
+    for name in ("exercises", "reference", "reports"):
+        shutil.copytree(find_course().root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    with (folder / "reference" / "attention" / "variance.py").open("a", encoding="utf-8") as file:
+        file.write("\nANOTHER = True\n")
+    return folder
 
 
 def _bare(run: Path, count: int) -> dict[str, float]:
@@ -151,6 +172,7 @@ def _parts(out: Path) -> dict[str, list[Path]]:
         "reports": [path for path in out.iterdir() if path != kept],
         "transcripts": [kept / "transcripts"],
         "hand-ins": [kept / "files"],
+        "verdicts": [kept / "verdicts"],
         "journal": list(kept.glob("*.sqlite*")),
     }
 
@@ -239,17 +261,16 @@ def _report(figures: Sequence[Figures], texts: int, isolation: str, jobs: int) -
     lines += [*_table(heads, rows), "", "**Peak memory, MiB, shared pages counted once**", ""]
     heads = ["submissions", "all together", "the run", "its jobs", "student code", "judging again"]
     rows = [
-        [str(one.size), *(f"{part / 2**20:.0f}" for part in (one.graded.peak, *one.graded.peaks, one.again.peak))]
+        [str(one.size), *(f"{part / 2**20:.0f}" for part in (one.graded.peak, *one.graded.peaks, one.afresh.peak))]
         for one in figures
     ]
-    lines += [*_table(heads, rows), "", "**Judging again, the same course**", ""]
-    heads = ["submissions", "a second", "CPU ms each", "the run itself: CPU ms", "bytes"]
+    lines += [*_table(heads, rows), "", "**Judging again: submissions a second, start and end included**", ""]
+    heads = ["submissions", "nothing changed", "one task's checks changed", "every task", "CPU ms each", "bytes"]
     rows = [
         [
             str(one.size),
-            f"{one.size / one.again.wall:.0f}",
-            f"{1000 * one.again.cpu / one.size:.1f}",
-            f"{1000 * one.again.own_cpu / one.size:.1f}",
+            *(f"{one.size / spent.wall:.0f}" for spent in (one.again, one.one, one.afresh)),
+            " / ".join(f"{1000 * spent.cpu / one.size:.1f}" for spent in (one.again, one.one, one.afresh)),
             "the same" if one.same else "CHANGED",
         ]
         for one in figures

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from grader import __version__
 from grader.core.assignment import Assignment
-from grader.core.judge import judge, needs_cells
+from grader.core.judge import Judgement, TaskJudgement, judge, needs_cells
 from grader.core.memory import Memory
 from grader.core.observed import STAND_IN
 from grader.core.plan import plan
@@ -38,6 +38,7 @@ def grade(
     watch: Stopwatch | None = None,
     meanwhile: Callable[[], object] | None = None,
     tell: Callable[[Call], None] | None = None,
+    keep: Callable[[Judgement], object] | None = None,
 ) -> tuple[Transcript, Result]:
     """Run a submission and judge it. Uses the scratch folder up.
 
@@ -50,6 +51,7 @@ def grade(
         watch: Is told where the time goes.
         meanwhile: Called once, when the first calls are about to be sent: what it starts runs beside them.
         tell: Is told which call is being waited for; see ``Runner``.
+        keep: Is given what was found, before points are added up.
 
     Raises:
         IsolationError, OutputError: If no worker can be started.
@@ -58,14 +60,29 @@ def grade(
     begun = begin(assignment, submission, seed, secret)
     transcript, resolved = run(assignment, begun, scratch, memory, watch, meanwhile=meanwhile, tell=tell)
     with watch.stage("judge"):
-        return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory)
+        return transcript, _conclude(assignment, _with_cells(assignment, resolved), memory, keep=keep)
 
 
-def judge_transcript(assignment: Assignment, transcript: Transcript) -> Result:
-    """Judge a stored transcript, without any code of the learner's."""
-    functions = [call for call in transcript.calls if call.kind == "function"]
-    resolved = replace(transcript, outcomes=resolve(functions, transcript.outcomes))
-    return _conclude(assignment, _with_cells(assignment, resolved), Memory())
+def judge_transcript(
+    assignment: Assignment,
+    transcript: Transcript,
+    *,
+    known: Mapping[str, TaskJudgement] | None = None,
+    keep: Callable[[Judgement], object] | None = None,
+) -> Result:
+    """Judge a stored transcript, without any code of the learner's.
+
+    Args:
+        assignment: How it is judged.
+        transcript: What was asked and answered.
+        known: What was found of some tasks before, where nothing that it rests on has changed: not looked at again.
+        keep: Is given what was found, before points are added up.
+    """
+    if not all(task.id in (known or {}) for task in assignment.tasks):
+        functions = [call for call in transcript.calls if call.kind == "function"]
+        transcript = replace(transcript, outcomes=resolve(functions, transcript.outcomes))
+        transcript = _with_cells(assignment, transcript)
+    return _conclude(assignment, transcript, Memory(), known, keep)
 
 
 def begin(assignment: Assignment, submission: Submission, seed: int, secret: str = "") -> Transcript:
@@ -158,8 +175,17 @@ def _extended(before: Transcript, calls: tuple[Call, ...], after: Transcript) ->
     )
 
 
-def _conclude(assignment: Assignment, transcript: Transcript, memory: Memory) -> Result:
-    return conclude(assignment, transcript, judge(assignment, transcript, memory), judged_by())
+def _conclude(
+    assignment: Assignment,
+    transcript: Transcript,
+    memory: Memory,
+    known: Mapping[str, TaskJudgement] | None = None,
+    keep: Callable[[Judgement], object] | None = None,
+) -> Result:
+    judgement = judge(assignment, transcript, memory, known)
+    if keep is not None:
+        keep(judgement)
+    return conclude(assignment, transcript, judgement, judged_by())
 
 
 def judged_by() -> tuple[tuple[str, str], ...]:

@@ -1,3 +1,4 @@
+// Numgrade's pages, version 1.
 "use strict";
 {
   const tools = document.getElementById("tools");

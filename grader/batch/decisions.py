@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from grader.batch.messages import Override, Row
+from grader.batch.messages import Override
+from grader.batch.roll import Roll
 from grader.core.alike import unexplained
 from grader.core.score import override
 from grader.core.sentence import with_group_sentence
@@ -42,17 +44,17 @@ def decisions_of(journal: Journal) -> Decisions:
     )
 
 
-def idle_overrides(journal: Journal, rows: Mapping[int, Row]) -> Iterator[str]:
+def idle_overrides(out: Path, roll: Roll) -> Iterator[str]:
     """Yield, a sentence each, which lines of the overrides do nothing, or less than they say. Raises UsageError."""
-    entries = {entry.attempt.key: entry for entry in journal.entries()}
-    for line in read_overrides(journal.out):
+    entries = {entry.attempt.key: entry for entry in roll.entries}
+    for line in read_overrides(out):
         entry = entries.get(line.student)
         if entry is None:
             names = {learner.name: key for key, other in entries.items() for learner in other.attempt.learners}
             there = f"; is it '{names[line.student]}'?" if line.student in names else "."
             yield f"{NAME}: no attempt has the key '{line.student}'{there}"
             continue
-        row = rows.get(entry.number)
+        row = roll.rows.get(entry.number)
         if row is not None and row.sha256 and not row.sha256.startswith(line.file):
             yield f"{NAME}: {line.criterion} of '{line.student}' was decided for an earlier file, not for this one."
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
@@ -17,6 +18,8 @@ SECONDS = 300.0
 """What a worker may take for one piece of work: more than any course allows; only a grader that hangs needs it."""
 
 CONNECT_SECONDS = 10.0
+ASK_SECONDS = 1.0
+"""How long a cluster's number of workers is taken for true."""
 
 
 @data
@@ -63,10 +66,15 @@ def open_engine(name: str, *, jobs: int, scheduler: str = "") -> Iterator[Engine
             f"No Dask scheduler answers at '{scheduler}'.", hint="Start one with: dask scheduler."
         ) from error
     with client:
+        known = (0, -ASK_SECONDS)
 
         def workers() -> int:
-            # One submission at a time for each worker, however many threads it has.
-            return len(client.scheduler_info(n_workers=-1)["workers"])
+            nonlocal known
+            # To ask takes as long as all else that this process does for a submission.
+            if time.monotonic() - known[1] >= ASK_SECONDS:
+                # One submission at a time for each worker, however many threads it has.
+                known = len(client.scheduler_info(n_workers=-1)["workers"]), time.monotonic()
+            return known[0]
 
         if not workers():
             raise EnvironmentFault(

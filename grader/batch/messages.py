@@ -9,9 +9,24 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from grader.core.standing import Look
-from grader.model._data import data, field
+from grader.model._data import data, field, replace
 
-__all__ = ["Answer", "Failed", "File", "Message", "Override", "Ready", "Request", "Row", "Setup", "decode", "encode"]
+__all__ = [
+    "Answer",
+    "Failed",
+    "File",
+    "Message",
+    "Override",
+    "Ready",
+    "Request",
+    "Row",
+    "Setup",
+    "decode",
+    "dump_row",
+    "encode",
+    "load_row",
+    "row_of",
+]
 
 Isolation = Literal["auto", "namespaces", "landlock", "process", "none"]
 
@@ -30,6 +45,7 @@ class Setup:
         digest: Of the course, if another one must not be used.
         versions: Of what judges, where a worker may have others; then it must not work.
         instructor: Make the instructor's report as well, ``instructor.html``.
+        afresh: Judge every task, whatever is known of it from before.
     """
 
     isolation: Isolation
@@ -43,6 +59,7 @@ class Setup:
     digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
     instructor: bool = False
+    afresh: bool = False
 
 
 @data
@@ -101,6 +118,7 @@ class Request:
         files: The main file and its companions.
         choices: If not 0, it isn't known which file is the main one: it is one of so many first ones.
         transcript: In base 64: judge it, and run nothing.
+        kept: Folder whose transcript, beside the results, is to be judged: without sending it.
         made: Of what its files were made before, and the SHA-256 of its ``result.json``: they may be as good now.
         overrides: What an instructor decided.
         sentences: What an instructor wrote for failures that nothing explains, by failure.
@@ -111,6 +129,7 @@ class Request:
     files: tuple[File, ...] = ()
     choices: int = 0
     transcript: str = ""
+    kept: str = ""
     made: tuple[str, str] = ("", "")
     overrides: tuple[Override, ...] = ()
     sentences: Mapping[str, str] = field(default_factory=dict)
@@ -127,7 +146,7 @@ class Row:
         reason: Why it isn't graded, in words that follow "not graded:".
         digest: SHA-256 of its ``result.json``, so that a half-written one is noticed.
         tasks: Id, status, points and most points, in hundredths.
-        made: SHA-256 of all that its files are made of.
+        made: SHA-256 of all that its pages are made of, and of the course.
         criteria: Id (``"<task>/<criterion>"``), status, points and most points, in hundredths.
         misconceptions: Pairs of criterion and misconception.
         look: What somebody should look at: kind of note, and the note in words.
@@ -199,6 +218,25 @@ def decode(content: bytes) -> Message:
     kind, fields = json.loads(content)
     made: Message = _built(_KINDS[kind], fields)
     return made
+
+
+def dump_row(row: Row) -> str:
+    """Return a row as the journal keeps it; costs aren't kept."""
+    return encode(replace(row, profile={})).decode()
+
+
+def load_row(text: str) -> Row:
+    """Read a row of the journal. Raises ValueError, TypeError, LookupError or AttributeError if it is none."""
+    row = decode(text.encode())
+    if not isinstance(row, Row):
+        raise TypeError("this is no row")
+    return row
+
+
+def row_of(fields: Mapping[str, Any]) -> Row:
+    """Return the row whose fields, as JSON holds them, are kept elsewhere."""
+    row: Row = _built(Row, dict(fields))
+    return row
 
 
 def _fields(item: Any) -> Any:

@@ -8,113 +8,87 @@ from pathlib import Path
 
 from grader.batch.entries import title_of
 from grader.batch.messages import Row
-from grader.batch.start import rows_of
-from grader.batch.tally import NOTHING_RAN
-from grader.core.standing import Look, Part, Standing
+from grader.batch.roll import Roll
+from grader.batch.told import grade_of, standing_of
+from grader.core.standing import Standing
 from grader.course import find_course, load_assignment
 from grader.errors import OutputError
 from grader.lms.out.export import Options
 from grader.lms.out.exports import export
-from grader.model import Status
-from grader.model.gradebook import Grade, Gradebook, TaskGrade
+from grader.model.gradebook import Gradebook
 from grader.render.class_page import build_class
 from grader.render.html import class_page
 from grader.store.files import make_folder, write_file
 from grader.store.journal import Entry, Journal
 
-__all__ = ["Written", "gradebook_of", "write_class_page", "write_export", "write_outputs"]
+__all__ = ["CLASS_PAGE", "Written", "gradebook_of", "write_class_page", "write_export", "write_outputs"]
+
+CLASS_PAGE = "index.html"
 
 Written = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Names of files, what to know of them, and whose grade isn't in them."""
 
 
-def gradebook_of(journal: Journal) -> Gradebook:
-    """Return all grades of a run, in its order. What has not ended isn't graded."""
-    facts, rows = journal.facts, rows_of(journal)
-    titles = dict(facts.tasks)
+def gradebook_of(roll: Roll, out: Path) -> Gradebook:
+    """Return all grades of a run whose output folder is ``out``, in its order. What has not ended isn't graded."""
+    facts, titles = roll.facts, dict(roll.facts.tasks)
     return Gradebook(
         assignment=facts.assignment,
         title=facts.title,
         max_cents=facts.max_cents,
-        grades=tuple(_grade(entry, rows.get(entry.number), titles, journal.out) for entry in journal.entries()),
+        grades=tuple(
+            grade_of(_row(roll, entry), entry.attempt, titles=titles, reports=out / entry.folder)
+            for entry in roll.entries
+        ),
     )
 
 
-def write_outputs(journal: Journal) -> tuple[str, ...]:
+def write_outputs(journal: Journal, roll: Roll) -> tuple[str, ...]:
     """Write what every run has for its instructor, and return the names of the files.
 
     Raises:
         CourseError: If the run's course can't be used any more.
         OutputError: If a file can't be written.
     """
-    files, _, _ = write_export(journal, "csv", Options())
-    return (write_class_page(journal), *files)
+    files, _, _ = write_export(journal, roll, "csv", Options())
+    return (write_class_page(journal, roll), *files)
 
 
-def write_class_page(journal: Journal) -> str:
+def write_class_page(journal: Journal, roll: Roll) -> str:
     """Write ``index.html`` and return its name. Raises CourseError, OutputError."""
-    facts, rows, entries = journal.facts, rows_of(journal), journal.entries()
+    facts = roll.facts
     course = find_course(Path(facts.course) if facts.course else None)
     assignment = load_assignment(course, facts.assignment)
-    titles = {entry.number: title_of(entry.attempt) for entry in entries}
+    titles = {entry.number: title_of(entry.attempt) for entry in roll.entries}
     view = build_class(
-        [_standing(entry, rows.get(entry.number), titles) for entry in entries],
+        [_standing(_row(roll, entry), entry, titles) for entry in roll.entries],
         assignment,
-        ready=_ready(journal, entries, rows),
+        ready=_ready(journal, roll),
         sentences=journal.named_failures(),
         run="RUN",  # the folder may be moved
     )
-    write_file(journal.out / "index.html", class_page(view, course.template_dirs))
-    return "index.html"
+    write_file(journal.out / CLASS_PAGE, class_page(view, course.template_dirs))
+    return CLASS_PAGE
 
 
-def _standing(entry: Entry, row: Row | None, titles: Mapping[int, str]) -> Standing:
-    attempt, name = entry.attempt, titles[entry.number]
-    texts = (NOTHING_RAN, *attempt.remarks) if row is not None and row.unloaded else attempt.remarks
-    remarks: tuple[Look, ...] = tuple(("note", text) for text in texts)
-    if row is None or row.status != "graded":
-        return Standing(
-            key=attempt.key,
-            name=name,
-            status="not_graded",
-            reason=_reason(row),
-            late=attempt.late,
-            submitted=attempt.submitted,
-            look=remarks,
-        )
-    return Standing(
-        key=attempt.key,
-        name=name,
-        folder=row.folder,
-        cents=row.cents,
-        max_cents=row.max_cents,
-        late=attempt.late,
-        submitted=attempt.submitted,
-        tasks=tuple(_part(part) for part in row.tasks),
-        criteria=tuple(_part(part) for part in row.criteria),
-        misconceptions=row.misconceptions,
-        look=(*row.look, *remarks),
-        unexplained=row.unexplained,
-        adjusted=row.adjusted,
-        duplicate_of="" if row.same_as is None else titles.get(row.same_as, ""),
+def _row(roll: Roll, entry: Entry) -> Row:
+    """Return how an entry ended, or that it hasn't."""
+    return roll.rows.get(entry.number) or Row(
+        number=entry.number, name="", folder=entry.folder, status="not_graded", reason="the run ended before it"
     )
 
 
-def _reason(row: Row | None) -> str:
-    return "the run ended before it" if row is None else row.reason
+def _standing(row: Row, entry: Entry, titles: Mapping[int, str]) -> Standing:
+    duplicate_of = "" if row.same_as is None else titles.get(row.same_as, "")
+    return standing_of(row, entry.attempt, name=titles[entry.number], duplicate_of=duplicate_of)
 
 
-def _part(part: tuple[str, str, int, int]) -> Part:
-    id_, status, cents, most = part
-    return Part(id=id_, status=Status(status), cents=cents, max_cents=most)
-
-
-def _ready(journal: Journal, entries: tuple[Entry, ...], rows: Mapping[int, Row]) -> tuple[str, ...]:
+def _ready(journal: Journal, roll: Roll) -> tuple[str, ...]:
     """Say whether grades can go to the LMS, and what is in the way."""
     said: list[str] = []
     if journal.unfinished:
         said.append(f"Not ready: {journal.unfinished} was interrupted, so grades are mixed. Run grade regrade again.")
-    open_ = sum(entry.number not in rows for entry in entries)
+    open_ = sum(entry.number not in roll.rows for entry in roll.entries)
     if open_:
         said.append(f"Not ready: {open_} have not been graded yet. Go on with --resume.")
     exported = journal.exported()
@@ -130,18 +104,19 @@ def _ready(journal: Journal, entries: tuple[Entry, ...], rows: Mapping[int, Row]
     return tuple(said)
 
 
-def write_export(journal: Journal, to: str, options: Options) -> Written:
+def write_export(journal: Journal, roll: Roll, to: str, options: Options) -> Written:
     """Write the files for an LMS into the run's folder.
 
     Args:
         journal: Of the run.
+        roll: What it holds.
         to: A name that `grader.lms.out.exports.export` knows.
         options: What was asked for.
 
     Raises:
         UsageError, ArchiveError, OutputError: As the writer says, or if a file can't be written.
     """
-    made = export(to, gradebook_of(journal), options)
+    made = export(to, gradebook_of(roll, journal.out), options)
     names: list[str] = []
     notes = made.notes
     if to == "moodle":
@@ -179,27 +154,3 @@ def _without_old_parts(journal: Journal, options: Options) -> tuple[str, ...]:
 def _no_link(folder: Path) -> None:
     if folder.is_symlink():
         raise OutputError(f"{folder} is a link, and nothing is written through links.", hint="Remove it.")
-
-
-def _grade(entry: Entry, row: Row | None, titles: Mapping[str, str], out: Path) -> Grade:
-    if row is None or row.status != "graded":
-        return Grade(
-            attempt=entry.attempt,
-            status="not_graded",
-            reason=_reason(row),
-            folder=entry.folder,
-            look=entry.attempt.remarks,
-        )
-    return Grade(
-        attempt=entry.attempt,
-        status="graded",
-        cents=row.cents,
-        max_cents=row.max_cents,
-        tasks=tuple(
-            TaskGrade(id=id_, title=titles.get(id_, id_), status=status, cents=cents, max_cents=most)
-            for id_, status, cents, most in row.tasks
-        ),
-        folder=row.folder,
-        reports=out / row.folder,
-        look=(*([NOTHING_RAN] if row.unloaded else []), *(text for _, text in row.look), *entry.attempt.remarks),
-    )

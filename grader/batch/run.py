@@ -12,13 +12,13 @@ from concurrent.futures import CancelledError, Executor, Future
 
 from grader.batch.decisions import Decisions
 from grader.batch.executor import Lost
-from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
+from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, dump_row, encode
 from grader.batch.work import introduce, work
 from grader.errors import EnvironmentFault, GraderError, OutputError
 from grader.store.files import make_folder, write_file, write_folder
 from grader.store.journal import Entry, Journal
 
-__all__ = ["Run", "dump_row", "load_row"]
+__all__ = ["Run"]
 
 MAX_TRIES = 2
 MAX_LOST = 3
@@ -88,17 +88,17 @@ class Run:
         )
 
     def grade(self, entries: Sequence[Entry], done: Mapping[int, Row]) -> Iterator[Row]:
-        """Grade ``entries``, and yield how each ended, as they end.
+        """Grade ``entries`` but those that are ``done``, and yield how each ended, as they end.
 
-        Args:
-            entries: Those that haven't ended.
-            done: Rows of those that have: what is the same as one of them isn't run again.
+        What is the same as one that is done isn't run again.
         """
-        for entry in self._journal.entries() if self._share else ():
+        for entry in entries if self._share else ():
             row = done.get(entry.number)
-            if row is not None and row.status == "graded" and entry.content and row.same_as is None:
+            if row is not None and entry.content and row.same_as is None:
                 self._graded[entry.content] = row
         for entry in entries:
+            if entry.number in done:
+                continue
             if entry.trouble:
                 yield self._ended(_not_graded(entry, entry.trouble))
             elif self._share and entry.content in self._twins:
@@ -192,19 +192,24 @@ class Run:
     def _request(self, entry: Entry, *, again: bool) -> Request:
         """Read what a worker has to know. Raises OutputError if a kept file is gone."""
         overrides = self._decisions.overrides.get(entry.attempt.key, ())
+        if again:
+            return Request(
+                number=entry.number,
+                folder=entry.folder,
+                kept=entry.folder,
+                made=self._made.get(entry.number, ("", "")),
+                overrides=overrides,
+                sentences=self._decisions.sentences,
+            )
         twin = self._graded.get(entry.content)
         transcript = b""
-        if again or twin is not None:
-            folder = entry.folder if again or twin is None else twin.folder
-            path = self._journal.transcript(folder)
+        if twin is not None:
             with contextlib.suppress(OSError):
-                transcript = path.read_bytes()
-            if again and not transcript:
-                raise OutputError(f"its transcript {path.name} can't be read; grade it with --rerun")
+                transcript = self._journal.transcript(twin.folder).read_bytes()
         files = (*(entry.choices or ((entry.main,) if entry.main else ())), *entry.companions)
         if transcript:
-            # Of one that is the same as another the name alone is its own; of one that is judged again nothing is new.
-            files = files[:1] if entry.main and not again else ()
+            # Of one that is the same as another the name alone is its own.
+            files = files[:1] if entry.main else ()
         return Request(
             number=entry.number,
             folder=entry.folder,
@@ -216,7 +221,6 @@ class Run:
             ),
             choices=0 if transcript else len(entry.choices),
             transcript=base64.b64encode(transcript).decode(),
-            made=self._made.get(entry.number, ("", "")),
             overrides=overrides,
             sentences=self._decisions.sentences,
         )
@@ -236,19 +240,6 @@ class Run:
         except OSError as error:
             raise EnvironmentFault(f"Nothing can be handed to the workers ({error}).") from error
         return future
-
-
-def dump_row(row: Row) -> str:
-    """Return a row as the journal keeps it; costs aren't kept."""
-    return encode(dataclasses.replace(row, profile={})).decode()
-
-
-def load_row(text: str) -> Row:
-    """Read a row of the journal. Raises ValueError, TypeError, LookupError or AttributeError if it is none."""
-    row = decode(text.encode())
-    if not isinstance(row, Row):
-        raise TypeError("this is no row")
-    return row
 
 
 def _not_graded(entry: Entry, reason: str) -> Row:

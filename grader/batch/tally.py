@@ -7,10 +7,25 @@ from collections.abc import Sequence
 
 from grader.batch.messages import Row
 
-__all__ = ["MAX_NAMED", "NOTHING_RAN", "Tally", "reason_to_look"]
+__all__ = ["MAX_NAMED", "NOTHING_RAN", "Alike", "Tally", "reason_to_look"]
 
 MAX_NAMED = 20
+MAX_ALIKE = 3
 NOTHING_RAN = "nothing in this file could be run"
+
+
+class Alike:
+    """Those of whom the same is said: how many, and what the first are called."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.names: list[str] = []
+
+    def add(self, name: str) -> None:
+        """Count one more."""
+        self.count += 1
+        if len(self.names) < MAX_ALIKE:
+            self.names.append(name)
 
 
 class Tally:
@@ -19,8 +34,8 @@ class Tally:
     Attributes:
         count: Rows so far.
         not_graded: Those of them without a grade.
-        attention: The first who need it: title and why. ``wanting`` counts all of them.
-        remarks: The first of whom something is to be known: title and what. ``remarked`` counts all of it.
+        attention: Why somebody needs it, the first such reasons, and who. ``wanting`` counts all of them.
+        remarks: What is to be known, the first such things, and of whom. ``remarked`` counts all of it.
         scores: How often each score was reached, in hundredths of a point.
     """
 
@@ -28,8 +43,8 @@ class Tally:
         self.count = self.not_graded = self.wanting = self.remarked = 0
         self.max_cents = 0
         self.scores: Counter[int] = Counter()
-        self.attention: list[tuple[str, str]] = []
-        self.remarks: list[tuple[str, str]] = []
+        self.attention: dict[str, Alike] = {}
+        self.remarks: dict[str, Alike] = {}
 
     def add(self, row: Row, title: str, remarks: Sequence[str] = ()) -> None:
         """Count a row; ``title`` is what its attempt is called, ``remarks`` what is to be known of it."""
@@ -42,10 +57,10 @@ class Tally:
         why = reason_to_look(row)
         if why:
             self.wanting += 1
-            if len(self.attention) < MAX_NAMED:
-                self.attention.append((title, why))
-        self.remarked += len(remarks)
-        self.remarks += [(title, remark) for remark in remarks[: MAX_NAMED - len(self.remarks)]]
+            _note(self.attention, why, title)
+        for remark in remarks:
+            self.remarked += 1
+            _note(self.remarks, remark, title)
 
     def quantile(self, share: float) -> int:
         """Return the smallest score that at least this share of the graded doesn't exceed, in hundredths."""
@@ -63,6 +78,12 @@ class Tally:
         for cents, count in self.scores.items():
             bins[10 * cents // self.max_cents if self.max_cents else 0] += count
         return bins
+
+
+def _note(said: dict[str, Alike], what: str, name: str) -> None:
+    """Note of whom something is said. Three hundred of whom the same is said hide nobody else."""
+    if what in said or len(said) < MAX_NAMED:
+        said.setdefault(what, Alike()).add(name)
 
 
 def reason_to_look(row: Row) -> str:

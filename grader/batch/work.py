@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.messages import Answer, Failed, File, Ready, Request, Row, Setup, decode, encode
+from grader.batch.pages import Pages, is_whole
 from grader.batch.seeds import secret_of, seed_of
+from grader.batch.verdicts import Verdicts
 from grader.core.loading import nothing_ran
 from grader.course import find_course, load_assignment
 from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
@@ -27,13 +29,11 @@ from grader.run.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from grader.core.assignment import Assignment
+    from grader.core.judge import Judgement
     from grader.model import Result, Submission, Transcript
     from grader.run.backend import Backend
 
-__all__ = ["REPORTS", "close", "introduce", "work"]
-
-REPORTS = ("report.html", "fragment.html", "result.json")
-"""Files of each submission, for its learner."""
+__all__ = ["close", "introduce", "work"]
 
 FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 """Nothing more can be written, for anybody."""
@@ -93,7 +93,6 @@ class _Worker:
         self._course = find_course(Path(setup.course) if setup.course is not None else None)
         self._backend: Backend | None = None
         self.broken = False
-        self._look = ""
         # Before a course is loaded or a seed is known: a process that is copied from this backend can't hold either.
         if setup.isolation != "none":
             from grader.run.isolation import open_backend
@@ -105,6 +104,9 @@ class _Worker:
             self._assignment = load_assignment(self._course, setup.assignment)
             if setup.digest and setup.digest != self._assignment.digest:
                 raise _another_course(self._assignment)
+            place = Path(setup.out) / ".grade" / "verdicts" if setup.out else None
+            self._pages = Pages(self._course, self._assignment, setup.hints)
+            self._verdicts = Verdicts(place, self._course, self._assignment)
             # What a course holds stays to the end: nobody looks for garbage in it with each submission.
             gc.collect()
             gc.freeze()
@@ -134,7 +136,8 @@ class _Worker:
     def answer(self, request: Request) -> Answer | Failed:
         """Grade one submission."""
         try:
-            return self._judge_again(request) if request.transcript else self._grade(request)
+            again = request.transcript or request.kept
+            return self._judge_again(request) if again else self._grade(request)
         except IsolationError as error:
             # The backend may have been killed: a new one may do better.
             self.broken = True
@@ -153,8 +156,10 @@ class _Worker:
     def _grade(self, request: Request) -> Answer:
         from grader.pipeline import grade
         from grader.run.scratch import Scratch
+        from grader.store import dump_transcript
 
         watch = Stopwatch()
+        found: list[Judgement] = []
         with watch.stage("read"):
             main, *companions = request.files
             if request.choices:
@@ -166,24 +171,45 @@ class _Worker:
         with watch.stage("start"):
             scratch = Scratch(self._backend, submission)
         try:
-            transcript, result = grade(self._assignment, submission, seed, scratch, secret=secret, watch=watch)
+            transcript, result = grade(
+                self._assignment, submission, seed, scratch, secret=secret, watch=watch, keep=found.append
+            )
         finally:
             scratch.close()
-        return self._told(request, transcript, result, watch)
+        kept = dump_transcript(transcript)
+        self._verdicts.keep(request.folder, kept, found[0])
+        return self._told(request, transcript, result, watch, kept)
 
     def _judge_again(self, request: Request) -> Answer:
         from grader.pipeline import judge_transcript
-        from grader.store import load_transcript
+        from grader.store import dump_transcript, load_transcript
 
         watch = Stopwatch()
+        found: list[Judgement] = []
         with watch.stage("read"):
-            transcript = load_transcript(base64.b64decode(request.transcript))
+            content = self._transcript(request)
+            transcript = load_transcript(content)
             if request.files:
                 # Another learner handed in the same under another name.
                 transcript = replace(transcript, name=request.files[0].name)
+                content = dump_transcript(transcript)
+            known = {} if self._setup.afresh else self._verdicts.known(request.folder, content)
         with watch.stage("judge"):
-            result = judge_transcript(self._assignment, transcript)
-        return self._told(request, transcript, result, watch)
+            result = judge_transcript(self._assignment, transcript, known=known, keep=found.append)
+        kept = content if self._backend is not None else b""
+        if len(known) < len(self._assignment.tasks):
+            self._verdicts.keep(request.folder, content, found[0])
+        return self._told(request, transcript, result, watch, kept)
+
+    def _transcript(self, request: Request) -> bytes:
+        """Return the transcript that is to be judged: as it was sent, or as it lies here. Raises OutputError."""
+        if request.transcript:
+            return base64.b64decode(request.transcript)
+        path = Path(self._setup.out) / ".grade" / "transcripts" / f"{request.kept}.transcript"
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise OutputError(f"its transcript {path.name} can't be read; grade it with --rerun") from error
 
     def _chosen(self, files: tuple[File, ...], choices: int) -> tuple[File, list[File]]:
         """Return that of the first files that defines most of the functions, and all others. Raises GraderError."""
@@ -203,24 +229,23 @@ class _Worker:
             )
         return best[0], _without(files, best[0])
 
-    def _told(self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch) -> Answer:
+    def _told(self, request: Request, transcript: Transcript, result: Result, watch: Stopwatch, kept: bytes) -> Answer:
+        """Write what is made of a result, or send it; ``kept`` is the transcript if that is new."""
         from grader.batch.decisions import decide
         from grader.core.redact import redact
         from grader.core.standing import standing_of
-        from grader.store import dump_transcript
         from grader.store.files import make_folder, write_file, write_folder
 
         decided = decide(result, request.overrides, request.sentences)
-        kept = b"" if self._backend is None else dump_transcript(transcript)
         with watch.stage("render"):
             public = redact(decided, "learner")
-            made = self._made_of(public)
-            digest, files = request.made[1], {}
-            if request.made[0] != made or not self._whole(request):
-                files = self._rendered(public)
+            made, digest = request.made
+            whole = bool(made and self._setup.out) and is_whole(Path(self._setup.out) / request.folder, digest)
+            files = self._pages.changed(public, made if whole else "")
+            if files:
                 digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
             if self._setup.instructor:
-                files["instructor.html"] = self._rendered(decided)["report.html"]
+                files["instructor.html"] = self._pages.of(decided)["report.html"]
         if self._setup.out:
             with watch.stage("write"):
                 out = Path(self._setup.out)
@@ -242,7 +267,7 @@ class _Worker:
             cents=standing.cents,
             max_cents=standing.max_cents,
             digest=digest,
-            made=made,
+            made=self._pages.made_of(public),
             isolation=dict(result.environment).get("isolation", ""),
             tasks=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.tasks),
             criteria=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.criteria),
@@ -256,35 +281,6 @@ class _Worker:
         if self._setup.out:
             return Answer(row=row)
         return Answer(row=row, files=files, transcript=base64.b64encode(kept).decode())
-
-    def _rendered(self, public: Result) -> dict[str, str]:
-        from grader.render.document import to_json
-        from grader.render.html import fragment, report
-        from grader.render.view import build
-
-        view = build(public, self._assignment, hints=self._setup.hints, counts=True)
-        return {
-            "report.html": report(view, self._course.template_dirs),
-            "fragment.html": fragment(view, self._course.template_dirs),
-            "result.json": to_json(public, self._assignment, hints=self._setup.hints),
-        }
-
-    def _made_of(self, public: Result) -> str:
-        """Return the SHA-256 of all that a learner's files are made of: the course's texts are part of its digest."""
-        if not self._look:
-            paths = [
-                path for folder in self._course.template_dirs for path in sorted(folder.iterdir()) if path.is_file()
-            ]
-            self._look = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
-        hints = self._assignment.hints_shown if self._setup.hints is None else self._setup.hints
-        return hashlib.sha256(f"{self._look} {hints} {public!r}".encode("utf-8", "replace")).hexdigest()
-
-    def _whole(self, request: Request) -> bool:
-        """Whether the files of the request's folder are there as they were made."""
-        from grader.batch.start import is_whole
-
-        folder = Path(self._setup.out) / request.folder
-        return bool(self._setup.out) and is_whole(folder, request.made[1])
 
 
 def _same_versions(wanted: tuple[tuple[str, str], ...]) -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import argparse
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import numpy as np
 
 from grader.batch.decisions import decide, decisions_of
 from grader.batch.entries import title_of
 from grader.batch.messages import Row
-from grader.batch.start import rows_of
-from grader.cli.batch_output import shown
+from grader.batch.roll import Roll, roll_of
+from grader.cli.case import asked
 from grader.cli.options import Parser, add_course
+from grader.cli.said import shown
 from grader.core.assignment import Assignment
-from grader.core.values import to_python
 from grader.course import find_course, load_assignment
 from grader.errors import UsageError
-from grader.model import Array, Call, CriterionResult, Opaque, Outcome, Result, Seq, Transcript, Value
+from grader.model import CriterionResult, Result, Transcript
 from grader.pipeline import judge_transcript
+from grader.render import clean
 from grader.render.figures import points
+from grader.render.lines import COLUMNS, hanging, split
 from grader.render.task_view import message_of
 from grader.render.words import Words, bare
 from grader.store import read_transcript
@@ -35,11 +34,7 @@ LINE = re.compile(
     r"(?<!\S)(?P<place>[\w./-]+)\s+(?P<seed>\d+)\s+(?P<head>[0-9a-f]{8,64})(?:(?:…|\.\.\.)(?P<tail>[0-9a-f]{4}))?(?!\S)"
 )
 MAX_CALLS = 6
-MAX_SHOWN = 400
-MAX_ENTRIES = 24
-"""Larger arrays are told by their shape."""
-
-WIDTH = 80
+CHANGED = "The course has changed since this run was judged: what follows is by the course as it is now."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,8 +67,9 @@ def run(words: Sequence[str]) -> int:
             hint='It looks like: "attention/weights 2340 3fa9c1d2…0b1c".',
         )
     with Journal(options.run, new=False) as journal:
-        (entry, row), *same = _found(journal, int(read["seed"]), read["head"], read["tail"] or "")
-        facts = journal.facts
+        roll = roll_of(journal)
+        (entry, row), *same = _found(journal, roll, int(read["seed"]), read["head"], read["tail"] or "")
+        facts = roll.facts
         course = find_course(options.course or (Path(facts.course) if facts.course else None))
         assignment = load_assignment(course, facts.assignment)
         transcript = read_transcript(journal.transcript(row.folder))
@@ -83,20 +79,17 @@ def run(words: Sequence[str]) -> int:
             decisions.overrides.get(entry.attempt.key, ()),
             decisions.sentences,
         )
-        print(
-            f"{shown(title_of(entry.attempt))}: {shown(row.name)}, {points(result.cents)} of {points(result.max_cents)}"
-        )
+        title, of = title_of(entry.attempt), f"{points(result.cents)} of {points(result.max_cents)}"
+        lines = _told(f"{title}: {row.name}, {of}")
         for other, _ in same:
-            print(f"The same file: {shown(title_of(other.attempt))}")
+            lines += _told(f"The same file: {title_of(other.attempt)}")
         if assignment.digest != facts.digest:
-            print("The course has changed since this run was judged: what follows is by the course as it is now.")
+            lines += _told(CHANGED)
         texts = Words(assignment.texts)
-        for line in _whole(result, texts):
-            print(line)
+        lines += _whole(result, texts)
         for criterion, name in _wanted(result, read["place"]):
-            print()
-            for line in _case(criterion, name, transcript, texts):
-                print(line)
+            lines += ["", *_case(criterion, name, transcript, texts)]
+        print("\n".join(lines))
         place = _report(journal, result, assignment, course.template_dirs, row.folder)
     print(f"\nreport for you: {shown(place)}")
     if options.open:
@@ -106,12 +99,15 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def _found(journal: Journal, seed: int, head: str, tail: str) -> list[tuple[Entry, Row]]:
+def _told(text: str, indent: int = 0) -> list[str]:
+    return hanging(shown(text), indent)
+
+
+def _found(journal: Journal, roll: Roll, seed: int, head: str, tail: str) -> list[tuple[Entry, Row]]:
     """Return the attempt that the line is of; several, if they handed in the same."""
-    rows = rows_of(journal)
     found = []
-    for entry in journal.entries():
-        row = rows.get(entry.number)
+    for entry in roll.entries:
+        row = roll.rows.get(entry.number)
         if row is not None and row.seed == seed and row.sha256.startswith(head) and row.sha256.endswith(tail):
             found.append((entry, row))
     if found:
@@ -125,13 +121,10 @@ def _found(journal: Journal, seed: int, head: str, tail: str) -> list[tuple[Entr
 def _whole(result: Result, words: Words) -> Iterator[str]:
     """Yield what is said of the file as a whole, and which points somebody changed."""
     for note in result.notes:
-        text = shown(words.plain(note.text, note.params))
-        yield textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="  ")
+        yield from _told(f"note: {words.plain(note.text, note.params)}")
     for change in result.adjustments:
-        yield (
-            f"{change.kind}: {shown(change.target)} {points(change.before)} -> {points(change.after)}, "
-            f"by {shown(change.by)}: {shown(change.reason)}"
-        )
+        before, after = points(change.before), points(change.after)
+        yield from _told(f"{change.kind}: {change.target} {before} -> {after}, by {change.by}: {change.reason}")
 
 
 def _wanted(result: Result, place: str) -> Iterator[tuple[CriterionResult, str]]:
@@ -147,13 +140,11 @@ def _wanted(result: Result, place: str) -> Iterator[tuple[CriterionResult, str]]
 def _case(criterion: CriterionResult, name: str, transcript: Transcript, words: Words) -> Iterator[str]:
     finding = criterion.finding
     yield f"{name}: {criterion.status}, {points(criterion.cents)} of {points(criterion.max_cents)}"
-    message = bare(message_of(finding, words))
-    if message:
-        yield textwrap.fill(shown(message), WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from split(clean.terminal(bare(message_of(finding, words))), COLUMNS, "  ")
     for misconception in finding.misconceptions:
-        yield f"  misconception: {misconception}"
+        yield from _told(f"misconception: {misconception}", 2)
     for note in finding.notes:
-        yield f"  {note.kind}: {shown(words.plain(note.text, note.params))}"
+        yield from _told(f"{note.kind}: {words.plain(note.text, note.params)}", 2)
     outcomes = {outcome.call: outcome for outcome in transcript.outcomes}
     # A check that names no call means all of its task's.
     task = name.partition("/")[0]
@@ -161,39 +152,9 @@ def _case(criterion: CriterionResult, name: str, transcript: Transcript, words: 
         call for call in transcript.calls if call.id.startswith(f"{task}/")
     ]
     for call in calls[:MAX_CALLS]:
-        yield from _asked(call, outcomes.get(call.id))
+        yield from asked(call, outcomes.get(call.id))
     if len(calls) > MAX_CALLS:
         yield f"  and {len(calls) - MAX_CALLS} more calls"
-
-
-def _asked(call: Call, outcome: Outcome | None) -> Iterator[str]:
-    arguments = [_value(arg) for arg in call.args] + [f"{name}={_value(arg)}" for name, arg in call.kwargs]
-    yield f"  call {call.id} (seed {call.seed}): {call.name}({', '.join(arguments)})"
-    if outcome is None:
-        return
-    failure = outcome.failure
-    if failure is not None:
-        where = f", line {failure.line}" if failure.line else ""
-        yield f"    {outcome.kind}: {shown(f'{failure.kind} {failure.message}')}{where}"
-    else:
-        yield f"    {outcome.kind}: {_value(outcome.value)}"
-    if outcome.stdout:
-        yield f"    printed: {shown(outcome.stdout[:MAX_SHOWN])}"
-
-
-def _value(value: Value) -> str:
-    match value:
-        case Array():
-            array = to_python(value)
-            if isinstance(array, np.ndarray) and array.size <= MAX_ENTRIES:
-                return f"array{value.shape} {np.array2string(array, precision=6, separator=', ', max_line_width=9999)}"
-            return f"array{value.shape} of {value.dtype[1:]}"
-        case Seq():
-            parts = [_value(item) for item in value.items[:6]] + ["..."] * (len(value.items) > 6)
-            return f"{value.kind}({', '.join(parts)})"
-        case Opaque():
-            return f"something of the type {shown(value.kind)}"
-    return shown(repr(value))[:MAX_SHOWN]
 
 
 def _report(journal: Journal, result: Result, assignment: Assignment, templates: tuple[Path, ...], folder: str) -> Path:

@@ -4,39 +4,52 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.entries import title_of
-from grader.batch.messages import Ready, Row
-from grader.batch.tally import MAX_NAMED, Tally, reason_to_look
+from grader.batch.messages import Row
+from grader.batch.tally import MAX_NAMED, Alike, Tally, reason_to_look
+from grader.cli.said import shortened, shown, told
 from grader.lms.sources import Source
 from grader.render import clean
 from grader.render.figures import points
-from grader.store.journal import Entry
+from grader.store.journal import Entry, Facts
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Output", "shown"]
+__all__ = ["Output"]
 
 NAME_COLUMNS = 40
+DECIDED = "points that were changed before count for this file too: see overrides.toml"
 
 
 class Output:
     """Prints for whoever reads: a bar for a person at a terminal, a line for each submission into a pipe.
 
-    ``done`` counts the submissions that have ended, in whatever order; those of an earlier part of the run too.
+    Args:
+        entries: All of the run.
+        done: How those ended that an earlier part of the run has told of, by number.
+        json_format: Print one document at the end.
+
+    Attributes:
+        done: How many submissions have ended, in whatever order; those of an earlier part of the run too.
+        tally: What those come to that were told of, and those before.
+        isolation: How student code is kept apart, once that is known.
     """
 
-    def __init__(self, *, json_format: bool, total: int, done: int = 0) -> None:
-        self.done, self.total = done, total
+    def __init__(self, entries: Sequence[Entry], done: Mapping[int, Row], *, json_format: bool) -> None:
+        self.done, self.total, self.tally, self.isolation = len(done), len(entries), Tally(), ""
+        self._entries = {entry.number: entry for entry in entries}
         self._json = json_format
         self._lines = not json_format and not sys.stdout.isatty()
         self._rows: list[dict[str, object]] = []
         self._heard = True
-        self._bar: tuple[Progress, TaskID] | None = _bar(done, total) if sys.stderr.isatty() else None
+        for row in done.values():
+            self._count(row)
+        self._bar: tuple[Progress, TaskID] | None = _bar(self.done, self.total) if sys.stderr.isatty() else None
 
     def counted(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Pass rows on and count them where a person watches."""
@@ -47,29 +60,22 @@ class Output:
                 progress.update(task, completed=self.done)
             yield row
 
-    def earlier(self, row: Row, entry: Entry) -> None:
-        """Take one in that an earlier part of the run has told of."""
-        if self._json:
-            self._rows.append(_entry(row, entry))
-
-    def row(self, row: Row, entry: Entry) -> None:
+    def row(self, row: Row) -> None:
         """Tell of one submission; called in order."""
-        if self._json:
-            self._rows.append(_entry(row, entry))
-        elif self._lines:
+        entry = self._count(row, *([DECIDED] if row.adjusted else []))
+        if self._lines:
             why = reason_to_look(row)
             score = f"{points(row.cents)} of {points(row.max_cents)}" if row.status == "graded" else ""
-            told = "   ".join(part for part in (score, why) if part)
+            said = "   ".join(part for part in (score, why) if part)
             title = shown(title_of(entry.attempt))
-            self._say(f"{title}{' ' * (NAME_COLUMNS - clean.width(title))}   {told}")
+            self._say(f"{title}{' ' * (NAME_COLUMNS - clean.width(title))}   {clean.terminal(said)}")
 
-    def end(
-        self, tally: Tally, source: Source, ready: Ready, written: tuple[str, ...], *, out: Path, seed: int
-    ) -> None:
-        """Print what all of it comes to."""
+    def end(self, source: Source, facts: Facts, written: tuple[str, ...], *, out: Path) -> None:
+        """Print what all of it comes to; ``written`` are files for the instructor."""
         self.clear()
+        tally = self.tally
         if self._json:
-            self._say(_document(tally, source, ready, self._rows, seed))
+            self._say(_document(tally, source, facts, self.isolation, self._rows))
             return
         lines = [""] if self._lines else []
         if tally.scores:
@@ -79,13 +85,22 @@ class Output:
         if tally.remarked:
             lines += [*_named("to know", tally.remarked, tally.remarks), ""]
         if source.others:
-            lines += [*_named("left alone", len(source.others), [("", text) for text in source.others[:MAX_NAMED]]), ""]
+            lines += [f"left alone ({len(source.others)}):", *(f"  {text}" for text in source.others[:MAX_NAMED])]
+            lines += [*_more(len(source.others) - MAX_NAMED), ""]
         graded = tally.count - tally.not_graded
-        parts = [f"{graded} of {tally.count} graded", f"reports in {shown(out)}"]
-        parts.append(f"isolation {ready.isolation}")
+        parts = [f"{graded} of {tally.count} graded", f"reports in {out}"]
+        parts.append(f"isolation {self.isolation}")
         if written:
-            lines.append(f"for you: {', '.join(shown(out / name) for name in written)}")
-        self._say("\n".join([*lines, f"{'; '.join(parts)}; again: --seed {seed}"]))
+            lines.append(f"for you: {', '.join(str(out / name) for name in written)}")
+        for line in told([*lines, f"{'; '.join(parts)}; again: --seed {facts.seed}"]):
+            self._say(line)
+
+    def _count(self, row: Row, *remarks: str) -> Entry:
+        entry = self._entries[row.number]
+        self.tally.add(row, title_of(entry.attempt), (*entry.attempt.remarks, *remarks))
+        if self._json:
+            self._rows.append(_entry(row, entry))
+        return entry
 
     def clear(self) -> None:
         """Take the bar off the terminal."""
@@ -122,11 +137,6 @@ def _bar(done: int, total: int) -> tuple[Progress, TaskID]:
     return progress, task
 
 
-def shown(name: str | Path) -> str:
-    """Clean a name for the terminal."""
-    return clean.terminal(str(name)) or "?"
-
-
 def _scores(tally: Tally) -> list[str]:
     low, first, middle, third, high = (points(tally.quantile(share)) for share in (0, 0.25, 0.5, 0.75, 1))
     lines = [
@@ -138,11 +148,18 @@ def _scores(tally: Tally) -> list[str]:
     return [*lines, "  " + ", ".join(filled)]
 
 
-def _named(head: str, count: int, named: Sequence[tuple[str, str]]) -> list[str]:
+def _named(head: str, count: int, said: Mapping[str, Alike]) -> list[str]:
     """Return a list under its head: who, and what of them; not all may be named."""
-    lines = [f"  {shown(name)}: {shown(text)}" if name else f"  {shown(text)}" for name, text in named]
-    more = count - len(named)
-    return [f"{head} ({count}):", *lines, *([f"  and {more} more"] if more else [])]
+    lines = []
+    for text, alike in said.items():
+        more = alike.count - len(alike.names)
+        names = ", ".join(map(shortened, alike.names)) + (f" and {more} more" if more else "")
+        lines.append(f"  {names}: {text}")
+    return [f"{head} ({count}):", *lines, *_more(count - sum(alike.count for alike in said.values()))]
+
+
+def _more(count: int) -> list[str]:
+    return [f"  and {count} more"] if count > 0 else []
 
 
 def _entry(row: Row, entry: Entry) -> dict[str, object]:
@@ -170,13 +187,13 @@ def _entry(row: Row, entry: Entry) -> dict[str, object]:
     }
 
 
-def _document(tally: Tally, source: Source, ready: Ready, rows: list[dict[str, object]], seed: int) -> str:
-    known = {"id": ready.assignment, "version": ready.version, "digest": ready.digest}
+def _document(tally: Tally, source: Source, facts: Facts, isolation: str, rows: list[dict[str, object]]) -> str:
+    known = {"id": facts.assignment, "version": facts.version, "digest": facts.digest}
     document = {
         "schema": "grade.batch/1",
         "assignment": known,
-        "isolation": ready.isolation,
-        "seed": seed,
+        "isolation": isolation,
+        "seed": facts.seed,
         "graded": tally.count - tally.not_graded,
         "not_graded": tally.not_graded,
         "others": [clean.json_text(text) for text in source.others],

@@ -81,15 +81,17 @@ def run(words: Sequence[str]) -> int:
 
 def say(written: Sequence[str], notes: Sequence[str], unplaced: Sequence[str], out: Path) -> None:
     """Print what was made, what to know of it, and who isn't in it."""
-    from grader.cli.batch_output import shown
+    from grader.cli.said import told
 
-    for note in notes:
-        print(shown(note))
-    for sentence in unplaced:
-        print(f"  {shown(sentence)}")
-    print(f"wrote {', '.join(shown(out / name) for name in written)}")
+    lines = [
+        *notes,
+        *(f"  {sentence}" for sentence in unplaced),
+        f"wrote {', '.join(str(out / name) for name in written)}",
+    ]
     if "moodle/dry-run.txt" in written:
-        print(f"next: read {shown(out / 'moodle/dry-run.txt')}, then follow {shown(out / 'moodle/checklist.txt')}")
+        lines.append(f"next: read {out / 'moodle/dry-run.txt'}, then follow {out / 'moodle/checklist.txt'}")
+    for line in told(lines):
+        print(line)
 
 
 def sheet(path: Path | None) -> bytes | None:
@@ -108,6 +110,7 @@ def sheet(path: Path | None) -> bytes | None:
 
 def _lms(options: argparse.Namespace) -> int:
     from grader.batch.outputs import write_class_page, write_export
+    from grader.batch.roll import roll_of
     from grader.lms.out.export import Options
     from grader.store.journal import Journal
 
@@ -121,8 +124,9 @@ def _lms(options: argparse.Namespace) -> int:
         upload_limit=options.upload_limit,
     )
     with Journal(_run_of(options), new=False) as journal:
-        written, notes, unplaced = write_export(journal, options.to, chosen)
-        write_class_page(journal)  # it says what is ready for the LMS
+        roll = roll_of(journal)
+        written, notes, unplaced = write_export(journal, roll, options.to, chosen)
+        write_class_page(journal, roll)  # it says what is ready for the LMS
         say(written, notes, unplaced, journal.out)
     return 0
 
@@ -130,7 +134,8 @@ def _lms(options: argparse.Namespace) -> int:
 def _canvas_api(options: argparse.Namespace) -> int:
     """Send, and say of each learner what became of it."""
     from grader.batch.outputs import gradebook_of
-    from grader.cli.batch_output import shown
+    from grader.batch.roll import roll_of
+    from grader.cli.said import told
     from grader.lms.out.canvas_rest import send
     from grader.store.journal import Journal
 
@@ -145,7 +150,7 @@ def _canvas_api(options: argparse.Namespace) -> int:
             hint="Make one in Canvas (Account, Settings, New Access Token) and put it into that environment variable.",
         )
     with Journal(_run_of(options), new=False) as journal:
-        book = gradebook_of(journal)
+        book = gradebook_of(roll_of(journal), journal.out)
     sent = send(
         book,
         url=options.canvas_url,
@@ -155,9 +160,9 @@ def _canvas_api(options: argparse.Namespace) -> int:
         comments=not options.no_comments,
         files=options.files,
     )
-    for one in sent:
-        if one.status in ("failed", "skipped"):
-            print(f"{shown(one.learner)}: {one.status}: {shown(one.why)}")
+    wanting = [one for one in sent if one.status in ("failed", "skipped")]
+    for line in told(f"{one.learner}: {one.status}: {one.why}" for one in wanting):
+        print(line)
     counts = {
         status: sum(one.status == status for one in sent) for status in ("sent", "unchanged", "failed", "skipped")
     }

@@ -6,7 +6,8 @@ import argparse
 import shlex
 import sys
 
-from grader.cli.batch_output import Output, shown
+from grader.cli.batch_output import Output
+from grader.cli.said import shown
 from grader.store.journal import Journal
 
 __all__ = ["say_how_to_go_on"]

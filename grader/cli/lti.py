@@ -55,6 +55,11 @@ def parser() -> argparse.ArgumentParser:
         help="the LMS stands in our own network: allow http and private addresses",
     )
     made.add_argument(
+        "--discard-lost",
+        action="store_true",
+        help="of rotate-key: GRADE_SECRET_KEY is lost; discard the keys that only it opens, and make new ones",
+    )
+    made.add_argument(
         "--days", metavar="N", type=int, default=7, help="of invite: how long the address is good, 7 by default"
     )
     return made
@@ -65,6 +70,8 @@ def run(words: Sequence[str]) -> int:
     options = parser().parse_args(words)
     if options.rest and options.what not in ("add-deployment", "off", "on"):
         raise UsageError(f"'{options.rest[0][:30]}' isn't needed.", hint="See grade lti --help.")
+    if options.discard_lost and options.what != "rotate-key":
+        raise UsageError("--discard-lost belongs to rotate-key.", hint="See grade lti --help.")
     from grader.web.start import migrate, set_up
 
     set_up()

@@ -68,7 +68,10 @@ def _run(words: list[str]) -> int:
         module = importlib.import_module(COMMANDS[name] if name else "grader.cli.grade")
         return int(module.run(words[1:] if name else words))
     except GraderError as error:
-        print(f"grade: {error}", file=sys.stderr)
+        from grader.render import clean
+
+        # It may speak of names that somebody else chose.
+        print(f"grade: {clean.terminal(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(f"\ngrade: interrupted{'' if name else '; no report was written'}.", file=sys.stderr)

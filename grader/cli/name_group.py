@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.batch.regrade import judge_again
-from grader.batch.start import rows_of
+from grader.batch.roll import roll_of
 from grader.cli.options import Parser, user_name
 from grader.cli.regrade_run import kept_anyway, settle
 from grader.errors import UsageError
@@ -38,14 +38,12 @@ def run(words: Sequence[str]) -> int:
     if len(sentence) > MAX_SENTENCE or not sentence.isprintable():
         raise UsageError("The sentence is too long, or holds control characters.", hint="Use at most 500 letters.")
     with Journal(options.run, new=False) as journal:
-        rows = rows_of(journal)
-        entries = [
-            entry
-            for entry in journal.entries()
-            if entry.number in rows and options.group in (group for _, group in rows[entry.number].unexplained)
-        ]
+        roll = roll_of(journal)
+        failed = {number for number, row in roll.rows.items() if options.group in dict(row.unexplained).values()}
+        entries = [entry for entry in roll.entries if entry.number in failed]
         if not entries:
             raise UsageError(f"There is no group '{options.group}' in this run.", hint="index.html shows the groups.")
         journal.name_failure(options.group, sentence, user_name())
         with kept_anyway(options.run):
-            return settle(journal, judge_again(journal, entries, rows, course=journal.facts.course, jobs=1))
+            again = judge_again(journal, roll, entries, course=roll.facts.course, jobs=1)
+            return settle(journal, roll, again)

@@ -17,12 +17,14 @@ __all__ = [
     "add_output",
     "add_profile",
     "for_audience",
+    "job_number",
     "report_beside",
     "seed_number",
     "user_name",
 ]
 
 MAX_SEED = 1 << 53
+MAX_JOBS = 256
 PLATFORMS = ("gradescope", "prairielearn", "autolab", "github")
 """The keys of ``grader.render.platforms.WRITERS``, which need not be loaded to know them."""
 
@@ -33,6 +35,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError in place of printing usage."""
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint=f"See {self.prog} --help.")
+
+
+def job_number(text: str) -> int:
+    """Read how many submissions are worked on at a time."""
+    if not text.isdecimal() or not 1 <= len(text) <= 3 or not 1 <= int(text) <= MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"'{text[:30]}' is no number of jobs: 1 to {MAX_JOBS}")
+    return int(text)
 
 
 def seed_number(text: str) -> int:

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from grader.batch.regrade import entry_called, judge_again
-from grader.batch.start import rows_of
+from grader.batch.roll import roll_of
 from grader.cli.options import Parser, user_name
 from grader.cli.regrade_run import kept_anyway, settle
 from grader.errors import UsageError
@@ -38,9 +38,9 @@ def run(words: Sequence[str]) -> int:
     """Note the decision and judge the attempt again with it; return the exit code."""
     options = parser().parse_args(words)
     with Journal(options.run, new=False) as journal:
-        entry = entry_called(journal.entries(), options.student)
-        rows = rows_of(journal)
-        row = rows.get(entry.number)
+        roll = roll_of(journal)
+        entry = entry_called(roll.entries, options.student)
+        row = roll.rows.get(entry.number)
         if row is None or row.status != "graded":
             raise UsageError(
                 f"'{options.student}' isn't graded.", hint="Only what is graded can be given other points."
@@ -64,7 +64,8 @@ def run(words: Sequence[str]) -> int:
         )
         add_override(journal.out, line)
         with kept_anyway(options.run):
-            return settle(journal, judge_again(journal, [entry], rows, course=journal.facts.course, jobs=1))
+            again = judge_again(journal, roll, [entry], course=roll.facts.course, jobs=1)
+            return settle(journal, roll, again)
 
 
 def _cents(text: str) -> int:

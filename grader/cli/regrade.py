@@ -13,6 +13,7 @@ from grader.cli.options import (
     add_isolation,
     add_output,
     for_audience,
+    job_number,
     report_beside,
 )
 from grader.cli.show import Shown, course_options, prepare, show
@@ -38,7 +39,13 @@ def parser() -> argparse.ArgumentParser:
         "--rerun", metavar="STUDENT", action="append", default=[],
         help="of a folder: run this attempt once more, with the inputs that it had",
     )  # fmt: skip
-    made.add_argument("--jobs", metavar="N", type=int, default=None, help="of a folder: how many are judged at a time")
+    made.add_argument(
+        "--afresh", action="store_true",
+        help="of a folder: judge every task, also where neither its checks nor its rubric changed",
+    )  # fmt: skip
+    made.add_argument(
+        "--jobs", metavar="N", type=job_number, default=None, help="of a folder: how many are judged at a time"
+    )
     add_output(made)
     add_audience(made)
     add_course(made)
@@ -54,8 +61,10 @@ def run(words: Sequence[str]) -> int:
         from grader.cli.regrade_run import regrade_run
 
         return regrade_run(options)
-    if options.rerun or options.jobs:
-        raise UsageError("--rerun and --jobs are of a whole run.", hint="Name the folder that grade batch wrote to.")
+    if options.rerun or options.jobs or options.afresh:
+        raise UsageError(
+            "--rerun, --jobs and --afresh are of a whole run.", hint="Name the folder that grade batch wrote to."
+        )
     if not options.path.is_file():
         raise UsageError(f"{options.path}: there is no such file.", hint="grade PATH --transcript FILE makes one.")
     transcript = read_transcript(options.path)

@@ -16,9 +16,10 @@ from grader.batch.executor import default_jobs
 from grader.batch.messages import Ready
 from grader.batch.outputs import write_outputs
 from grader.batch.regrade import Change, entry_called, judge_again, run_again
-from grader.batch.start import rows_of
-from grader.cli.batch_output import shown
+from grader.batch.roll import Roll, roll_of
+from grader.cli.said import shown, told
 from grader.errors import GraderError, UsageError
+from grader.render import clean
 from grader.render.figures import points
 from grader.store.journal import Journal
 
@@ -39,22 +40,21 @@ def regrade_run(options: argparse.Namespace) -> int:
     if options.course is not None and not options.course.is_dir():
         raise UsageError(f"{options.course}: there is no such folder.", hint="Give --course the folder of a course.")
     with Journal(options.path, new=False) as journal:
-        rows = rows_of(journal)
-        entries = journal.entries()
-        facts = journal.facts
+        roll = roll_of(journal)
+        facts, rows = roll.facts, roll.rows
         if options.assignment not in ("", facts.assignment):
             raise UsageError(f"The run is of '{facts.assignment}', not of '{options.assignment}'.")
         course = facts.course if options.course is None else str(options.course.resolve())
         jobs = options.jobs or default_jobs()
         if options.rerun:
-            chosen = [entry_called(entries, name) for name in options.rerun]
-            again = run_again(journal, chosen, rows, isolation=options.isolation, jobs=min(jobs, len(chosen)))
+            chosen = [entry_called(roll.entries, name) for name in options.rerun]
+            again = run_again(journal, roll, chosen, isolation=options.isolation, jobs=min(jobs, len(chosen)))
         else:
-            chosen = [entry for entry in entries if entry.number in rows and rows[entry.number].status == "graded"]
+            chosen = [entry for entry in roll.entries if entry.number in rows and rows[entry.number].status == "graded"]
             if not chosen:
                 raise UsageError("Nothing of this run was graded.", hint="Go on with it by grade batch ... --resume.")
-            again = judge_again(journal, chosen, rows, course=course, jobs=jobs)
-        return settle(journal, again, json_format=options.format == "json")
+            again = judge_again(journal, roll, chosen, course=course, jobs=jobs, afresh=options.afresh)
+        return settle(journal, roll, again, json_format=options.format == "json")
 
 
 @contextlib.contextmanager
@@ -67,27 +67,34 @@ def kept_anyway(run: Path) -> Iterator[None]:
         raise
 
 
-def settle(journal: Journal, again: Iterable[Ready | Change], *, json_format: bool = False) -> int:
-    """Take changes in, write what is written of the whole run, and print them; return the exit code."""
+def settle(journal: Journal, roll: Roll, again: Iterable[Ready | Change], *, json_format: bool = False) -> int:
+    """Take changes in, write what is written of the whole run, and print them; return the exit code.
+
+    Args:
+        journal: Of the run.
+        roll: The run as it was before.
+        again: What changes it.
+        json_format: Print a JSON document.
+    """
     changes = [item for item in again if isinstance(item, Change)]
     changes.sort(key=lambda change: change.entry.number)
     if any(not change.same for change in changes):
         journal.changed()
-    write_outputs(journal)
-    warn_of_overrides(journal)
+    roll = roll_of(journal, roll.entries)
+    write_outputs(journal, roll)
+    warn_of_overrides(journal, roll)
     if json_format:
         print(json.dumps([_entry(change) for change in changes], ensure_ascii=False, indent=1, sort_keys=True))
     else:
-        for line in changes_said(changes):
+        for line in told([*changes_said(changes), f"results in {journal.out}"]):
             print(line)
-        print(f"results in {shown(journal.out)}")
     return 4 if any(change.after.status != "graded" for change in changes) else 0
 
 
-def warn_of_overrides(journal: Journal) -> None:
+def warn_of_overrides(journal: Journal, roll: Roll) -> None:
     """Say which decisions don't do what they say."""
-    for sentence in idle_overrides(journal, rows_of(journal)):
-        print(f"grade: {shown(sentence)}", file=sys.stderr)
+    for line in told((f"grade: {sentence}" for sentence in idle_overrides(journal.out, roll)), sys.stderr):
+        print(line, file=sys.stderr)
 
 
 def changes_said(changes: Iterable[Change]) -> list[str]:
@@ -123,10 +130,10 @@ def _points(cents: int | None) -> str:
 def _entry(change: Change) -> dict[str, object]:
     before = change.before
     return {
-        "key": change.entry.attempt.key,
+        "key": clean.json_text(change.entry.attempt.key),
         "before": None if before is None or before.status != "graded" else before.cents / 100,
         "after": None if change.after.status != "graded" else change.after.cents / 100,
-        "reason": change.after.reason,
+        "reason": clean.json_text(change.after.reason),
         "criteria": [
             {"id": name, "before": None if old is None else old / 100, "after": None if new is None else new / 100}
             for name, old, new in change.criteria

@@ -33,7 +33,8 @@ def run(words: Sequence[str]) -> int:
     from grader.web.start import set_up
 
     set_up()
-    from grader.web.work.worker import Worker, worker_name
+    from grader.web.work import tickets
+    from grader.web.work.bench import worker_name
 
     _wait_for_tables()
     name = os.environ.get("GRADE_WORKER") or worker_name()
@@ -41,7 +42,14 @@ def run(words: Sequence[str]) -> int:
     if not parent:
         print(f"grade: worker {name} waits for work; Ctrl-C ends it", file=sys.stderr, flush=True)
     with contextlib.suppress(KeyboardInterrupt):
-        Worker(name, parent=parent).run()
+        if tickets.in_use() and not parent:
+            from grader.web.work.ticket_worker import TicketWorker
+
+            TicketWorker(name).run()
+        else:
+            from grader.web.work.worker import Worker
+
+            Worker(name, parent=parent).run()
     return 0
 
 
@@ -55,6 +63,7 @@ def _wait_for_tables() -> None:
     while True:
         with contextlib.suppress(DatabaseError):
             if not pending():
+                connection.close()
                 return
         connection.close()
         if time.monotonic() > until:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from grader.core.assignment import Assignment
 from grader.core.cells import ReadsCells, cells_of
 from grader.core.find import find_function, inputs_of
@@ -38,16 +40,29 @@ class Judgement:
     fault: str = ""
 
 
-def judge(assignment: Assignment, transcript: Transcript, memory: Memory | None = None) -> Judgement:
+def judge(
+    assignment: Assignment,
+    transcript: Transcript,
+    memory: Memory | None = None,
+    known: Mapping[str, TaskJudgement] | None = None,
+) -> Judgement:
     """Judge every criterion of ``assignment`` by what ``transcript`` holds.
 
-    ``memory`` is that of planning the same transcript; it saves work.
+    Args:
+        assignment: The rubric and its checks.
+        transcript: What is judged.
+        memory: That of planning the same transcript; it saves work.
+        known: What was found of tasks before, where nothing that it rests on has changed.
     """
     memory = Memory() if memory is None else memory
+    known = known or {}
     tasks, faults = [], [transcript.trouble] if transcript.trouble else []
     for task in assignment.tasks:
         if transcript.trouble:
             tasks.append(_all(task, Status.NOT_GRADED, "engine.task.not_graded"))
+            continue
+        if task.id in known:
+            tasks.append(known[task.id])
             continue
         try:
             tasks.append(_judge_task(assignment, task, transcript, memory))

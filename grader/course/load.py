@@ -14,6 +14,7 @@ from grader.core.misconceptions import Book, Misconception
 from grader.course.find import Course, engine_reports
 from grader.course.modules import PREFIX, install, package_of
 from grader.course.spec import read_spec
+from grader.course.templates import check_templates
 from grader.course.texts import read_texts
 from grader.errors import CourseError
 from grader.model import Task
@@ -27,6 +28,7 @@ def load_assignment(course: Course, assignment_id: str = "", language: str = "")
     Raises:
         CourseError: If there is no such assignment, or it can't be used; the message names file and key.
     """
+    check_templates(course)
     assignment_id = choose_assignment(course, assignment_id)
     folder = course.reference(assignment_id)
     spec = read_spec(folder / "assignment.toml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.errors import UsageError
@@ -28,6 +29,7 @@ class FolderTree:
         self._places: list[Path] = []
         self._entries: list[Entry] = []
         self._folders: list[str] = []
+        self._closed: dict[str, str] = {}
         self._others: list[str] = []
         try:
             self._scan(path, "", 0)
@@ -36,6 +38,7 @@ class FolderTree:
                 f"The folder '{path}' can't be read ({error.strerror or error}).", hint="Check its permissions."
             ) from error
         self.entries, self.folders = tuple(self._entries), tuple(self._folders)
+        self.closed: Mapping[str, str] = self._closed
         self.others = tuple(self._others)
 
     def _scan(self, folder: Path, start: str, depth: int) -> None:
@@ -68,7 +71,8 @@ class FolderTree:
             self._scan(folder, f"{name}/", depth + 1)
         except OSError as error:
             # One folder that can't be entered must not hide the others.
-            self._others.append(f"{quoted(name)} can't be read ({error.strerror or error}).")
+            self._closed[name] = f"{error.strerror or error}"
+            self._others.append(f"{quoted(name)} can't be read ({self._closed[name]}).")
 
     def read(self, entry: Entry, limit: int) -> bytes:
         """Return the entry's bytes. Raises Unreadable."""

@@ -44,8 +44,10 @@ def _of_file(entry: Entry) -> Handed:
                   files=((entry.name, entry),))  # fmt: skip
 
 
-def _of_folder(name: str, inside: list[tuple[str, Entry]]) -> Handed:
-    return Handed(key=name, learners=(Learner(name=name),), files=tuple(inside), label=name)
+def _of_folder(view: View, name: str, inside: list[tuple[str, Entry]]) -> Handed:
+    why = view.why_closed(name)
+    trouble = f"this folder can't be read ({why})" if why else ""
+    return Handed(key=name, learners=(Learner(name=name),), files=tuple(inside), label=name, trouble=trouble)
 
 
 def _read_flat(view: View, _assignment: str) -> Reading:
@@ -55,7 +57,11 @@ def _read_flat(view: View, _assignment: str) -> Reading:
 
 
 def _files(files: list[Entry], others: list[str]) -> tuple[Handed, ...]:
-    others += [f"{quoted(entry.name)} is no .py or .ipynb file." for entry in files if not _can_be(entry.name)]
+    for entry in files:
+        if entry.trouble and not _can_be(entry.name):
+            others.append(f"{quoted(entry.name)} can't be used: {entry.trouble}.")
+        elif not _can_be(entry.name):
+            others.append(f"{quoted(entry.name)} is no .py or .ipynb file.")
     return tuple(_of_file(entry) for entry in sorted(files, key=lambda entry: entry.name) if _can_be(entry.name))
 
 
@@ -63,7 +69,7 @@ def _read_folders(view: View, _assignment: str) -> Reading:
     files, folders = _parts(view)
     others: list[str] = []
     # What lies at the top counts too: whoever handed it in shouldn't be lost for the others' folders.
-    attempts = [*(_of_folder(name, inside) for name, inside in folders.items()), *_files(files, others)]
+    attempts = [*(_of_folder(view, name, inside) for name, inside in folders.items()), *_files(files, others)]
     return Reading(title="", attempts=tuple(attempts), others=tuple(others))
 
 

@@ -42,6 +42,7 @@ class _Gathering:
         self._left = MAX_BYTES
         self._broken: list[str] = []
         self._broken_archives: list[str] = []
+        self._nested: list[str] = []
         self._remarks: list[str] = list(handed.remarks)
 
     def attempt(self) -> Attempt:
@@ -117,6 +118,11 @@ class _Gathering:
         self._remarks += tree.others[:3]
         kept = without_junk(inner.name for inner in tree.entries)
         last = {inner.name: inner for inner in tree.entries if inner.name in kept and not is_archive(inner.name)}
+        self._nested += [
+            f"{quoted(inner)} in {quoted(name)} isn't looked into: it is an archive in an archive"
+            for inner in sorted(kept)
+            if is_archive(inner)
+        ]
         for inner in sorted(last.values(), key=lambda inner: (not is_gradable(inner.name), *_order(inner.name))):
             self._take(tree, f"{name}/{inner.name}", inner)
 
@@ -127,11 +133,13 @@ class _Gathering:
         if self._broken:
             return self._broken[0], [f"{why}." for why in self._broken[1:] + self._broken_archives]
         if any(is_gradable(file.name) for file in self._files):
-            return "", [f"{why}." for why in self._broken_archives]
+            return "", [f"{why}." for why in self._broken_archives + self._nested]
         if self._handed.reason:
             return self._handed.reason, []
         if self._broken_archives:
-            return self._broken_archives[0], [f"{why}." for why in self._broken_archives[1:]]
+            return self._broken_archives[0], [f"{why}." for why in self._broken_archives[1:] + self._nested]
+        if self._nested:
+            return self._nested[0], [f"{why}." for why in self._nested[1:]]
         names = list(dict.fromkeys(name for name, _ in self._handed.files))
         if not names:
             return "no file was handed in", []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tarfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -89,6 +90,7 @@ class TarTree:
                 hint="Make or download it again, or unpack it and name the folder.",
             ) from error
         self.entries, self.folders = tuple(self._entries), tuple(self._folders)
+        self.closed: Mapping[str, str] = {}
         self.others = tuple(self._others)
 
     def _take(self, archive: tarfile.TarFile, member: tarfile.TarInfo, shelf: Shelf) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -66,12 +67,14 @@ class Tree(Protocol):
         title: Its name without suffix.
         entries: Its files, in its own order.
         folders: Names of its folders as far as they stand in it, empty ones too.
+        closed: Those of its folders that can't be read, and why.
         others: What was left out, each a sentence.
     """
 
     title: str
     entries: tuple[Entry, ...]
     folders: tuple[str, ...]
+    closed: Mapping[str, str]
     others: tuple[str, ...]
 
     def read(self, entry: Entry, limit: int) -> bytes:
@@ -83,11 +86,16 @@ class Tree(Protocol):
 
 @data
 class View:
-    """A tree with the names that count: without a folder around everything, if there was one."""
+    """A tree with the names that count: without a folder around everything, if there was one (``around``)."""
 
     tree: Tree
     entries: tuple[Entry, ...]
     folders: tuple[str, ...]
+    around: str = ""
+
+    def why_closed(self, folder: str) -> str:
+        """Say why a folder can't be read, or nothing."""
+        return self.tree.closed.get(self.around + folder, "")
 
 
 def without_wrapper(view: View) -> View | None:
@@ -101,7 +109,7 @@ def without_wrapper(view: View) -> View | None:
         Entry(name=entry.name.removeprefix(start), number=entry.number, trouble=entry.trouble) for entry in entries
     ]
     folders = tuple(name.removeprefix(start) for name in view.folders if name.startswith(start))
-    return View(tree=view.tree, entries=tuple(inside), folders=folders)
+    return View(tree=view.tree, entries=tuple(inside), folders=folders, around=view.around + start)
 
 
 def refusal(name: str) -> str:

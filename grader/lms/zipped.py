@@ -6,7 +6,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import BinaryIO
 
 from grader.errors import ArchiveError
@@ -60,6 +60,7 @@ class ZipTree:
                 entries.append(Entry(name=name, number=len(self._infos), trouble=trouble))
                 self._infos.append(info)
         self.entries, self.folders, self.others = tuple(entries), tuple(folders), tuple(others)
+        self.closed: Mapping[str, str] = {}
 
     def read(self, entry: Entry, limit: int) -> bytes:
         """Return the entry's bytes, counted while they are read: what its header says of its size may be wrong."""

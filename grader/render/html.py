@@ -117,8 +117,28 @@ def _render(name: str, template_dirs: Sequence[Path], **context: object) -> str:
         raise CourseError(str(error), "", "the template is missing") from error
     except jinja2.TemplateSyntaxError as error:
         raise CourseError(error.name or name, f"line {error.lineno}", f"{error.message}") from error
-    except jinja2.TemplateError as error:
-        raise CourseError(name, "", f"{error.message}") from error
+    except Exception as error:
+        # Whatever goes wrong in a template of the course's, or in one of ours that uses one of them, is told as theirs.
+        theirs = _templates_of_course(template_dirs)
+        if not theirs and not isinstance(error, jinja2.TemplateError):
+            raise
+        place, line = _place(error, template_dirs) or (name, 0)
+        hint = f"The course has pages of its own: compare {', '.join(theirs)} with ours." if theirs else ""
+        raise CourseError(place, f"line {line}" if line else "", f"{error}".rstrip(".") + ".", hint=hint) from error
+
+
+def _templates_of_course(template_dirs: Sequence[Path]) -> list[str]:
+    return sorted({path.name for folder in template_dirs[:-1] for path in folder.glob("*.j2")})
+
+
+def _place(error: BaseException, template_dirs: Sequence[Path]) -> tuple[str, int] | None:
+    """Return file and line of the innermost template that an error went through; a course's own before ours."""
+    import traceback
+
+    own = {str(folder) for folder in template_dirs[:-1]}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
+    chosen = [frame for frame in frames if str(Path(frame.filename).parent) in own] or frames
+    return (chosen[-1].filename, chosen[-1].lineno or 0) if chosen else None
 
 
 @cache

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from grader.model import Status
 from grader.render import clean
 from grader.render.comparison import ComparisonView
+from grader.render.lines import COLUMNS, split
 from grader.render.task_view import ICONS, FindingView, TaskView
 from grader.render.view import ReportView
 from grader.render.words import Rich, bare
 
 __all__ = ["brief", "summary"]
 
-COLUMNS = 80
 _ASCII_ICONS = {
     Status.PASSED: "[+]",
     Status.PARTIAL: "[~]",
@@ -141,7 +141,7 @@ class _Writer:
             start = clean.width(self._icon(status)) + 3
             for criterion in criteria:
                 text = f"{label} {self._clean(bare(criterion))}"
-                first, *more = self._split(text, COLUMNS - start)
+                first, *more = split(text, COLUMNS - start)
                 lines += [f"  {icon} {first}", *(" " * start + line for line in more)]
         return lines
 
@@ -170,7 +170,7 @@ class _Writer:
             numbers = f"{score:>{score_width}} / {top:>{max_width}}"
             start = f"  {icon} {padded}   {numbers}"
             remark = self._remark(task)
-            first, *more = self._split(remark, COLUMNS - clean.width(start) - 3) or [""]
+            first, *more = split(remark, COLUMNS - clean.width(start) - 3) or [""]
             lines.append(f"  {self._styled(icon, _COLOURS[task.status.id])} {padded}   {numbers}   {first}")
             lines += [" " * (clean.width(start) + 3) + line for line in more]
         return lines
@@ -225,7 +225,7 @@ class _Writer:
                 f"   {self._word('expected')} {_padded(expected, widths[2])}"
             )
             fits = clean.width(line) + 3 + clean.width(remark) <= COLUMNS
-            lines += [f"{line}   {remark}"] if fits else [*self._split(line, COLUMNS, "    "), f"      {remark}"]
+            lines += [f"{line}   {remark}"] if fits else [*split(line, COLUMNS, "    "), f"      {remark}"]
         return lines
 
     def _hints(self, task: TaskView, level: int) -> list[str]:
@@ -252,14 +252,14 @@ class _Writer:
             again = self._word("terminal_again", name=self._quoted(), seed=seed)
         replay = f"{self._word('terminal_replay')}  {again}"
         if not report:
-            return self._split(replay, COLUMNS)
+            return split(replay, COLUMNS)
         where = f"{self._word('terminal_report')}  {self._clean(report)}"
         gap = COLUMNS - clean.width(where) - clean.width(replay)
         if gap >= 2:
             column = 39  # where the second half of a line begins, if both halves have room
             pad = column - clean.width(where) if clean.width(where) <= column - 2 and clean.width(replay) <= 41 else gap
             return [where + " " * pad + replay]
-        return [*self._split(where, COLUMNS), *self._split(replay, COLUMNS)]
+        return [*split(where, COLUMNS), *split(replay, COLUMNS)]
 
     def _isolation(self) -> list[str]:
         """Name how the code was kept apart; nothing if none of it ran."""
@@ -286,14 +286,14 @@ class _Writer:
 
     def _hanging(self, label: str, text: str, indent: int) -> list[str]:
         first = " " * indent + f"{label:<5}  "
-        lines = self._split(self._clean(text), COLUMNS - clean.width(first))
+        lines = split(self._clean(text), COLUMNS - clean.width(first))
         return [(first if number == 0 else " " * clean.width(first)) + line for number, line in enumerate(lines)]
 
     def _paragraphs(self, text: Rich) -> list[str]:
         return [line for paragraph in text for line in self._wrapped(bare((paragraph,)))]
 
     def _wrapped(self, text: str, indent: int = 2) -> list[str]:
-        return [" " * indent + line for line in self._split(self._clean(text), COLUMNS - indent)]
+        return [" " * indent + line for line in split(self._clean(text), COLUMNS - indent)]
 
     def _clean(self, text: str) -> str:
         return clean.terminal(text, unicode=self._unicode)
@@ -308,21 +308,3 @@ class _Writer:
         while text and clean.width(text) > columns - len(dots):
             text = text[:-1]
         return text + dots
-
-    def _split(self, text: str, columns: int, indent: str = "") -> list[str]:
-        """Break ``text`` into lines by display width; a word that is too long is cut."""
-        lines, line = [], ""
-        for word in text.split():
-            while word:
-                candidate = f"{line} {word}" if line else indent + word
-                if clean.width(candidate) <= columns:
-                    line, word = candidate, ""
-                elif line:
-                    lines.append(line)
-                    line = ""
-                else:
-                    room = max(1, columns - len(indent))
-                    cut = next((n for n in range(len(word), 0, -1) if clean.width(word[:n]) <= room), 1)
-                    lines.append(indent + word[:cut])
-                    word = word[cut:]
-        return [*lines, line] if line else lines

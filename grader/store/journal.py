@@ -136,7 +136,7 @@ class Journal:
             raise UsageError(
                 f"There is no run in '{out}'.", hint="Name the folder that grade batch wrote its results to."
             )
-        for place in (self.root, path, self.root / "files", self.root / "transcripts"):
+        for place in (self.root, path, *(self.root / name for name in ("files", "transcripts", "verdicts"))):
             if place.is_symlink():
                 raise OutputError(f"{place} is a link, and nothing is written through links.", hint="Remove it.")
         self._lock = _locked(self.root / "lock.sqlite", out)

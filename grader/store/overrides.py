@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ __all__ = ["NAME", "OverrideLine", "add_override", "read_overrides"]
 
 NAME = "overrides.toml"
 MAX_TEXT = 500
+MAX_KEY = 10_000
 
 _HEAD = """\
 # Points that an instructor decided on. They stay when the run is judged again: grade regrade RUN takes changes over.
@@ -54,35 +54,43 @@ def read_overrides(out: Path) -> tuple[OverrideLine, ...]:
     if path.exists() and not path.is_file():
         raise UsageError(f"{path}: it is no file.", hint="Remove it.")
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return _parsed(path.read_text(encoding="utf-8-sig"), str(path))
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: it can't be read ({error}).", hint="Mend that line.") from error
-    lines: dict[tuple[str, str], OverrideLine] = {}
-    found = document.get("override", [])
-    if not isinstance(found, list) or set(document) - {"override"}:
-        raise UsageError(f"{path}: it holds something else than [[override]] tables.", hint="Remove that.")
-    for number, item in enumerate(found, 1):
-        line = _line(item, f"{path}, override {number}")
-        lines.pop((line.student, line.criterion), None)
-        lines[line.student, line.criterion] = line
-    return tuple(lines.values())
 
 
 def add_override(out: Path, line: OverrideLine) -> None:
     """Write one more override, in place of an earlier one of the same student and criterion.
 
     Raises:
-        UsageError: If the file that is there can't be read, or the student's key is no printable text.
+        UsageError: If the file that is there can't be read, or this can't be written so that it can be.
         OutputError: If it can't be written.
     """
-    if not line.student.isprintable():
+    kept = [old for old in read_overrides(out) if (old.student, old.criterion) != (line.student, line.criterion)]
+    text = _text([*kept, line])
+    try:
+        _parsed(text, NAME)
+    except ValueError as error:
         raise UsageError(
             "This attempt's name can't be written into a file.", hint="Rename its file and grade it again."
-        )
-    kept = [old for old in read_overrides(out) if (old.student, old.criterion) != (line.student, line.criterion)]
-    write_file(out / NAME, _text([*kept, line]))
+        ) from error
+    write_file(out / NAME, text)
+
+
+def _parsed(text: str, where: str) -> tuple[OverrideLine, ...]:
+    """Return the overrides in a text. Raises ValueError if it isn't TOML, UsageError if an entry isn't complete."""
+    document = tomllib.loads(text)
+    lines: dict[tuple[str, str], OverrideLine] = {}
+    found = document.get("override", [])
+    if not isinstance(found, list) or set(document) - {"override"}:
+        raise UsageError(f"{where}: it holds something else than [[override]] tables.", hint="Remove that.")
+    for number, item in enumerate(found, 1):
+        line = _line(item, f"{where}, override {number}")
+        lines.pop((line.student, line.criterion), None)
+        lines[line.student, line.criterion] = line
+    return tuple(lines.values())
 
 
 def _line(item: object, where: str) -> OverrideLine:
@@ -91,7 +99,9 @@ def _line(item: object, where: str) -> OverrideLine:
     texts = {}
     for name in ("student", "criterion", "reason", "by"):
         value = item.get(name, "")
-        if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT:
+        # A student's key is whatever the source calls them; the others are ours to restrict.
+        most, empty = (MAX_KEY, not value) if name == "student" else (MAX_TEXT, not str(value).strip())
+        if not isinstance(value, str) or empty or len(value) > most:
             raise UsageError(
                 f"{where}: '{name}' is missing or isn't a short text.",
                 hint="student, criterion, points, reason and by are needed.",
@@ -115,11 +125,21 @@ def _line(item: object, where: str) -> OverrideLine:
 def _text(lines: Sequence[OverrideLine]) -> str:
     parts = [_HEAD]
     for line in lines:
-        # A JSON string is a TOML string too, as long as it is ASCII.
         points = line.cents // 100 if line.cents % 100 == 0 else line.cents / 100
         parts.append(
-            f"\n[[override]]\nstudent = {json.dumps(line.student)}\ncriterion = {json.dumps(line.criterion)}\n"
-            f"points = {points}\nreason = {json.dumps(line.reason)}\nby = {json.dumps(line.by)}\n"
-            + (f"file = {json.dumps(line.file)}\n" if line.file else "")
+            f"\n[[override]]\nstudent = {_quoted(line.student)}\ncriterion = {_quoted(line.criterion)}\n"
+            f"points = {points}\nreason = {_quoted(line.reason)}\nby = {_quoted(line.by)}\n"
+            + (f"file = {_quoted(line.file)}\n" if line.file else "")
         )
     return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML string; what nobody would see in an editor stands there as its number."""
+    return '"' + "".join(_escaped(char) for char in text) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return char if char.isprintable() else f"\\U{ord(char):08x}"

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from grader.errors import OutputError, UsageError
 from grader.model._data import data
+from grader.web.clients import Network, networks
 
 __all__ = ["KEY_FILE", "Environment", "database_of", "prepare", "read_environment"]
 
@@ -36,6 +37,7 @@ class Environment:
         demo: A local course without an LMS.
         lease: Seconds after which the work of somebody who gives no sign of life is taken by another one.
         frames: Origins that may show our pages in a frame, beside those that learners come from.
+        proxies: Proxies on other machines, whose ``X-Forwarded-For`` is believed.
     """
 
     folder: Path
@@ -49,6 +51,7 @@ class Environment:
     demo: bool
     lease: float
     frames: tuple[str, ...]
+    proxies: tuple[Network, ...]
 
     @property
     def https(self) -> bool:
@@ -98,6 +101,7 @@ def read_environment(given: Mapping[str, str]) -> Environment:
         demo=demo,
         lease=lease,
         frames=_listed(given.get("GRADE_FRAMES", "")),
+        proxies=networks(_listed(given.get("GRADE_PROXIES", ""))),
     )
 
 

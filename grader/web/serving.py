@@ -14,14 +14,16 @@ from pathlib import Path
 from django.db import Error, connection
 
 from grader.errors import EnvironmentFault
+from grader.web.work.bench import worker_name
 from grader.web.work.queue import gone
-from grader.web.work.worker import worker_name
 
 __all__ = ["Workers", "serve_forever"]
 
 log = logging.getLogger("grader.web.serve")
 
 THREADS = 8
+CONNECTIONS = 500
+"""Connections that are held at a time: slow ones cost a little memory each, and keep nobody else out."""
 LOOK_SECONDS = 0.5
 AT_ONCE_SECONDS = 2.0
 END_SECONDS = 15.0
@@ -117,6 +119,8 @@ def serve_forever(host: str, port: int, workers: int, *, https: bool) -> None:
             threads=THREADS,
             max_request_body_size=MAX_BODY,
             channel_timeout=60,
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
             ident="",
             url_scheme="https" if https else "http",
             clear_untrusted_proxy_headers=False,

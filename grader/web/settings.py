@@ -18,6 +18,8 @@ ALLOWED_HOSTS = list(GRADE.hosts)
 CSRF_TRUSTED_ORIGINS = [GRADE.base_url]
 
 HAS_LTI = find_spec("grader.web.lti.urls") is not None
+HAS_TICKETS = str(GRADE.database["ENGINE"]).endswith("postgresql")
+"""Whether workers of other machines are called by procrastinate, which needs PostgreSQL."""
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
@@ -25,6 +27,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    *(["procrastinate.contrib.django"] if HAS_TICKETS else []),
     "grader.web.work.apps.WorkConfig",
     *(["grader.web.lti.apps.LtiConfig"] if HAS_LTI else []),
 ]
@@ -33,6 +36,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "grader.web.work.middleware.database_away",
+    "grader.web.limits.limited",
     *(["grader.web.lti.cookies.FramedCookies"] if HAS_LTI else []),
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -62,6 +66,9 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+# Who writes tickets needs none of the tasks, and who draws them has them at hand.
+PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -115,5 +122,8 @@ LOGGING = {
         "django.request": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "django.security": {"handlers": ["console"], "level": "ERROR", "propagate": False},
         "grader.web": {"handlers": ["console"], "level": "INFO", "propagate": False},
+        # What they say while the database is away, others say too, without its address.
+        "procrastinate.utils": {"handlers": ["console"], "level": "CRITICAL", "propagate": False},
+        "psycopg.pool": {"handlers": ["console"], "level": "ERROR", "propagate": False},
     },
 }

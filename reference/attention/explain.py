@@ -6,8 +6,8 @@ many it tried: a caller compares it with the chance of a coincidence.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -59,15 +59,50 @@ honest ones repeat a number once a width, made-up ones could repeat what suits t
 class Record(tuple[Drawn, ...]):
     """What was drawn in one call: as the plain draws, but what is asked of them again and again is worked out once."""
 
+    @classmethod
+    def of(cls, drawn: Sequence[Drawn] | None) -> Record:
+        """Return a record as it is, and other draws as one; that of none is empty."""
+        return drawn if isinstance(drawn, Record) else cls(drawn or ())
+
+    @cached_property
+    def normal(self) -> tuple[Drawn, ...]:
+        """The draws from N(0, 1)."""
+        return tuple(item for item in self if item.standard_normal)
+
+    @cached_property
+    def flat(self) -> Doubles:
+        """The numbers drawn from N(0, 1), in order, whatever they were drawn as."""
+        numbers = [item.values.ravel() for item in self.normal]
+        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers) if numbers else np.empty(0)
+
     @cached_property
     def trusted(self) -> bool:
         """See ``trustworthy``."""
-        return _trustworthy(self)
+        if not self.normal:
+            return False
+        if looks_normal(self.flat):
+            return True
+        once, times = np.unique(self.flat, return_counts=True)
+        return once.size >= MIN_DIFFERENT and int(times.max()) <= MAX_TIMES and looks_normal(once)
 
     @cached_property
     def arrays(self) -> list[Doubles]:
         """See ``normal_arrays``."""
-        return _normal_arrays(self)
+        arrays: list[Doubles] = []
+        for item in self.normal:
+            if item.values.size:
+                arrays += list(_squeezed(item)[: MAX_ARRAYS - len(arrays)])
+                if len(arrays) == MAX_ARRAYS:
+                    break
+        return arrays
+
+    @cached_property
+    def by_shape(self) -> Mapping[tuple[int, ...], Sequence[Doubles]]:
+        """The same arrays, in order, by their shape."""
+        found: defaultdict[tuple[int, ...], list[Doubles]] = defaultdict(list)
+        for array in self.arrays:
+            found[array.shape].append(array)
+        return found
 
 
 def recorded(seen: Seen) -> Record | None:
@@ -80,23 +115,12 @@ def trustworthy(drawn: Sequence[Drawn] | None) -> bool:
 
     Who seeds anew at each width draws the same numbers again and again: they are no new evidence, and count once.
     """
-    return drawn.trusted if isinstance(drawn, Record) else _trustworthy(drawn)
+    return Record.of(drawn).trusted
 
 
 def normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
     """Return every array drawn from N(0, 1), in order, with its axes of length 1 taken out."""
-    return drawn.arrays if isinstance(drawn, Record) else _normal_arrays(drawn)
-
-
-def _trustworthy(drawn: Sequence[Drawn] | None) -> bool:
-    normal = [item.values.ravel() for item in drawn or () if item.standard_normal]
-    if not normal:
-        return False
-    flat = np.concatenate(normal)
-    if looks_normal(flat):
-        return True
-    once, times = np.unique(flat, return_counts=True)
-    return once.size >= MIN_DIFFERENT and int(times.max()) <= MAX_TIMES and looks_normal(once)
+    return Record.of(drawn).arrays
 
 
 def _squeezed(item: Drawn) -> Doubles:
@@ -104,25 +128,16 @@ def _squeezed(item: Drawn) -> Doubles:
     return item.values.reshape(len(item.values), *(length for length in item.shape if length != 1))
 
 
-def _normal_arrays(drawn: Sequence[Drawn] | None) -> list[Doubles]:
-    arrays: list[Doubles] = []
-    for item in drawn or ():
-        if item.standard_normal and item.values.size:
-            arrays += list(_squeezed(item)[: MAX_ARRAYS - len(arrays)])
-            if len(arrays) == MAX_ARRAYS:
-                return arrays
-    return arrays
-
-
 # ---------------------------------------------------------------------- exercise 1
 
 
 def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Doubles, Doubles]]:
     """Yield ``(how, Q, K)`` of shape (m, d): the ways to read the draws as m query-key pairs."""
-    items = [item for item in drawn or () if item.standard_normal and item.values.size]
+    record = Record.of(drawn)
+    items = [item for item in record.normal if item.values.size]
     if not items:
         return
-    flat = np.concatenate([item.values.ravel() for item in items])
+    flat = record.flat
     blocks = [part for item in items for part in item.values][: 2 * MAX_ARRAYS]
     rows = [np.reshape(part, (-1, d)) for part in blocks if part.ndim and part.shape[-1] == d]
     if rows and len(rows) % 2 == 0:
@@ -157,7 +172,7 @@ def score_sets(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, Dou
 
 def block_variances(drawn: Sequence[Drawn] | None, d: int) -> Iterator[tuple[str, float]]:
     """Yield ``(form, variance)`` where the variance was taken block by block and averaged."""
-    items = [item for item in drawn or () if item.standard_normal and item.values.size]
+    items = [item for item in Record.of(drawn).normal if item.values.size]
     blocks = [part for item in items for part in item.values][:MAX_ARRAYS]
     pairs = list(zip(blocks[::2], blocks[1::2], strict=False))
     if len(pairs) < 2 or not all(q.ndim == 2 and q.shape == k.shape and q.shape[1] == d for q, k in pairs):
@@ -208,13 +223,12 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0
     Exact shapes come first and in the order of drawing, then keys as columns, query and keys in one array, slices of
     wider draws, and last the bare stream of numbers, ``skip`` of which belong to what was drawn before.
     """
-    arrays = normal_arrays(drawn)
-    exact_q = [a for a in arrays if a.shape == (d,)] or (
-        [np.reshape(a, (1,)) for a in arrays if a.shape == ()] if d == 1 else []
-    )
-    exact_k = [a for a in arrays if a.shape == (n, d)]
-    exact_k += [a.T for a in arrays if a.shape == (d, n)]
-    exact_k += [a.reshape(n, d) for a in arrays if 1 in (n, d) and a.shape == (n * d,) and n * d > 1]
+    record = Record.of(drawn)
+    arrays, shaped = record.arrays, record.by_shape
+    exact_q = [*shaped.get((d,), ())] or ([np.reshape(a, (1,)) for a in shaped.get((), ())] if d == 1 else [])
+    exact_k = [*shaped.get((n, d), ()), *(a.T for a in shaped.get((d, n), ()))]
+    if 1 in (n, d) and n * d > 1:
+        exact_k += [a.reshape(n, d) for a in shaped.get((n * d,), ())]
     pairs: list[tuple[Doubles, Doubles]] = []
     if exact_q and len(exact_q) == len(exact_k):
         # A query and its keys are drawn together: neighbours first, whatever number of repeats.
@@ -232,7 +246,7 @@ def query_key_pairs(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0
     rows = [a for a in arrays[:64] if a.ndim == 2 and a.shape[1] == d]
     pairs += [(row, k) for a in rows for k in exact_k[:16] if a is not k for row in a[:16]][:64]
     pairs += _slices(arrays[:64], d, n)
-    pairs += _stream(drawn, d, n, skip)
+    pairs += _stream(record.flat, d, n, skip)
     return pairs[: max(MAX_PAIRS, min(len(exact_q), MAX_ARRAYS))]
 
 
@@ -261,10 +275,8 @@ def _slices(arrays: list[Doubles], d: int, n: int) -> list[tuple[Doubles, Double
     return [(q, k) for q in queries[:12] for k in keys[:12]]
 
 
-def _stream(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> list[tuple[Doubles, Doubles]]:
+def _stream(flat: Doubles, d: int, n: int, skip: int = 0) -> list[tuple[Doubles, Doubles]]:
     """The numbers as they came, whatever they were drawn as: those of one query and its keys, after ``skip`` others."""
-    numbers = [item.values.ravel() for item in drawn or () if item.standard_normal]
-    flat = np.concatenate(numbers) if numbers else np.empty(0)
     size = d * (n + 1)
     if flat.size < skip + size:
         return []
@@ -274,8 +286,12 @@ def _stream(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> lis
 
 def exact_pairs(drawn: Sequence[Drawn] | None, d: int, n: int) -> bool:
     """Whether a query of shape (d,) and keys of shape (n, d) were drawn, in so many words, or n + 1 vectors."""
-    shapes = Counter(array.shape for array in normal_arrays(drawn)) if trustworthy(drawn) else Counter()
-    return bool(shapes[(d,)] and (shapes[(n, d)] or shapes[(d, n)])) or (shapes[(d,)] > n and d > 1)
+    record = Record.of(drawn)
+    if not record.trusted:
+        return False
+    queries = len(record.by_shape.get((d,), ()))
+    keys = (n, d) in record.by_shape or (d, n) in record.by_shape
+    return bool(queries and keys) or (queries > n and d > 1)
 
 
 def shuffled(seen: Seen) -> bool:
@@ -290,13 +306,17 @@ def only_pair(drawn: Sequence[Drawn] | None, d: int, n: int) -> tuple[Doubles, D
 
     That is what the exercises ask for, so it is looked at before anything else.
     """
-    arrays = normal_arrays(drawn)
-    queries = [a for a in arrays if a.shape == (d,)]
-    keys = [a for a in arrays if a.shape in ((n, d), (d, n))]
+    shaped = Record.of(drawn).by_shape
+    queries, keys = shaped.get((d,), ()), _keys(shaped, d, n)
     if len(queries) != 1 or len(keys) != 1:
         return None
     (q,), (k,) = queries, keys
     return q, k if k.shape == (n, d) else k.T
+
+
+def _keys(shaped: Mapping[tuple[int, ...], Sequence[Doubles]], d: int, n: int) -> list[Doubles]:
+    """Return the arrays of n keys of width d, as rows or as columns."""
+    return [array for shape in {(n, d), (d, n)} for array in shaped.get(shape, ())]
 
 
 def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> tuple[Doubles, int]:
@@ -305,11 +325,12 @@ def entropies(drawn: Sequence[Drawn] | None, d: int, n: int, skip: int = 0) -> t
     Means over repeats stand behind those of the pairs.
     """
     pairs = query_key_pairs(drawn, d, n, skip)
-    arrays = normal_arrays(drawn)
+    record = Record.of(drawn)
+    arrays, shaped = record.arrays, record.by_shape
     values = oracle.entropy(np.stack([k @ q for q, k in pairs])) if pairs else np.empty(0)
-    repeats = sum(a.shape == (d,) for a in arrays)
+    repeats = len(shaped.get((d,), ()))
     means: list[float] = []
-    if 1 < repeats <= len(pairs) and repeats == sum(a.shape in ((n, d), (d, n)) for a in arrays):
+    if 1 < repeats <= len(pairs) and repeats == len(_keys(shaped, d, n)):
         means.append(float(values[:repeats].mean()))
     batches = [a for a in arrays[:64] if a.ndim == 3 and a.shape[1:] == (n, d)]
     means += [

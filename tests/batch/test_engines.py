@@ -20,7 +20,7 @@ from grader.batch.run import Run
 from grader.batch.start import setup_of
 from grader.errors import EnvironmentFault
 from grader.model.attempt import Attempt, HandedFile
-from grader.store.journal import Journal
+from grader.store.journal import Facts, Journal
 from tests.batch.test_resume import everything
 from tests.cli.shell import LINUX, ROOT, grade, one_sentence, start
 
@@ -122,9 +122,11 @@ def test_all_workers_are_gone(cluster: Cluster, course: Path, tmp_path: Path, mo
         open_engine("dask", jobs=1, scheduler=cluster.address) as engine,
     ):
         journal.plan(entries_of([attempt], journal, flat=True, expected=(), picks={}))
-        setup = setup_of(
-            journal, seed=1, hidden="00", course=str(course), assignment="say", hints=3, isolation="process", here=False
-        )
+        facts = Facts(
+            source="", kind="folder", title="", seed=1, hidden="00", course=str(course), assignment="say", version="",
+            digest="", max_cents=0, isolation="", hints=3,
+        )  # fmt: skip
+        setup = setup_of(journal, facts, isolation="process", here=False)
         run = Run(journal, engine.executor, setup, workers=engine.workers)
         run.introduce(engine.workers())
         for worker in cluster.workers:

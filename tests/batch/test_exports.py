@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import ROOT, grade, names, one_sentence
+from tests.cli.shell import LINUX, ROOT, grade, names, one_sentence
 from tests.lms.canvas_server import ASSIGNMENT, COURSE, TOKEN, Site, serve
 from tests.lms.made import canvas, zip_of
 from tests.lms.moodle_import import assignment
@@ -131,6 +131,24 @@ def test_a_sheet_of_older_results_is_not_left(course: Path, tmp_path: Path) -> N
     done = grade("export", out, "--to", "moodle")
     assert "The worksheet is of older results, and was removed" in done.stdout
     assert names(out / "moodle") == ["checklist.txt", "feedback-1.zip"]
+
+
+@LINUX
+def test_an_export_that_fails_costs_no_class_page(course: Path, tmp_path: Path) -> None:
+    """What can't be written for the LMS is said last: the class is graded, and has its page and its gradebook."""
+    out = tmp_path / "run"
+    (tmp_path / "elsewhere").mkdir()
+    out.mkdir()
+    (out / "moodle").symlink_to(tmp_path / "elsewhere")
+    words = ("--course", course, "--isolation", "process", "--out", out, "--worksheet", LMS / "hw1_worksheet.csv")
+    done = grade("batch", LMS / "hw1_folders.zip", *words)
+
+    assert done.returncode == 4
+    assert done.stderr.endswith("moodle is a link, and nothing is written through links. Remove it.\n")
+    assert "8 of 8 graded" in done.stdout
+    assert "Alice Example (6)" in (out / "index.html").read_text("utf-8")
+    assert "Ready: the files in moodle" not in (out / "index.html").read_text("utf-8")
+    assert (out / "gradebook.csv").is_file()
 
 
 def test_what_is_to_be_known_is_said(course: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.batch.regrade import Change, judge_again
-from grader.batch.start import rows_of
+from grader.batch.roll import roll_of
 from grader.store.journal import Journal
 from tests.batch.course import write_course
 from tests.batch.test_resume import everything
@@ -108,6 +108,29 @@ def test_an_override_stays(root: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("7.5", "10"), encoding="utf-8")
     assert "b.py: 7.5 -> 10" in grade("regrade", root / "run", "--course", root / "course").stdout
     assert result_of(root, "b")["tasks"][0]["status"] == "passed"
+
+
+def test_hostile_names_can_be_decided_on(tmp_path: Path) -> None:
+    """Whatever a folder is called, what the class page shows of it names it; two that look the same need more."""
+    course = write_course(tmp_path / "course")
+    for name in ("a\x1b[31m\nb", "c\u202ed", "c\u202dd", "n" * 255):
+        (tmp_path / "hand-ins" / name).mkdir(parents=True)
+        (tmp_path / "hand-ins" / name / "x.py").write_text(f"def say():\n    return {name!r}\n", encoding="utf-8")
+    words = ("--course", course, "--isolation", "process", "--out", tmp_path / "run")
+    assert grade("batch", tmp_path / "hand-ins", *words).returncode == 0
+
+    points = ("say/word", "2.5", "--reason", "Fine. \U0001f600", "--by", "Ada")
+    for name in ("a\ufffd[31m b", "n" * 255):
+        done = grade("override", tmp_path / "run", name, *points)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"{name}: 0 -> 2.5 (say/word 0 -> 2.5)" in done.stdout.splitlines()
+    one_sentence(grade("override", tmp_path / "run", "c\ufffdd", *points), 2, "Several attempts", "folders: cd-")
+    assert grade("regrade", tmp_path / "run").stdout.startswith("4 judged, 0 with other points, 4 with the same bytes")
+
+
+def test_no_such_number_of_jobs(graded: Path) -> None:
+    """One sentence."""
+    one_sentence(grade("regrade", graded / "run", "--jobs", -1), 2, "number of jobs")
 
 
 OVERRIDES = {
@@ -281,7 +304,8 @@ def test_the_page_says_that_grades_are_mixed(root: Path) -> None:
     change_checks(root, '"look", "print"', '"look", "other", "print"')
     page = root / "run" / "index.html"
     with Journal(root / "run", new=False) as journal:
-        again = judge_again(journal, journal.entries(), rows_of(journal), course=str(root / "course"), jobs=1)
+        roll = roll_of(journal)
+        again = judge_again(journal, roll, roll.entries, course=str(root / "course"), jobs=1)
         while not isinstance(next(again), Change):
             pass
         again.close()

@@ -7,11 +7,13 @@ import random
 import shlex
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import LINUX, THREE, grade, one_sentence, start
+from tests.cli.shell import LINUX, THREE, grade, names, one_sentence, start
+from tests.run.arena import alive, children
 
 WORDS = ["right", "wrong", "look", "else", "fail", "print"]
 
@@ -57,7 +59,6 @@ def test_killed_three_times(isolation: str, hand_ins: Path, course: Path, tmp_pa
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
     before = {path: path.stat().st_mtime_ns for path in out.rglob("result.json")}
-    # Whoever was at work when the run was killed finishes that, and ends.
     last = grade(*words, "--out", out, "--resume")
 
     assert (last.returncode, last.stderr) == (4, "")
@@ -65,6 +66,41 @@ def test_killed_three_times(isolation: str, hand_ins: Path, course: Path, tmp_pa
     assert everything(out) == everything(tmp_path / "a")
     graded_before = [path for path in before if path.stat().st_mtime_ns == before[path]]
     assert len(graded_before) >= 4
+
+
+@LINUX
+@pytest.mark.parametrize("isolation", ["process", pytest.param("landlock", marks=pytest.mark.slow)])
+def test_nothing_outlives_a_killed_run(isolation: str, course: Path, tmp_path: Path) -> None:
+    """With the run end its jobs and all student code, at once: what they were at isn't finished, and is done again."""
+    (tmp_path / "hand-ins").mkdir()
+    lazy = "import os\nopen('busy', 'w').close()\nwhile True:\n    pass\n"
+    (tmp_path / "hand-ins" / "lazy.py").write_text(lazy)
+    (tmp_path / "hand-ins" / "right.py").write_text("def say():\n    return 'right'\n")
+    (tmp_path / "tmp").mkdir()
+    words = ("batch", tmp_path / "hand-ins", "--course", course, "--isolation", isolation, "--out", tmp_path / "out")
+    process = start(*words, "--jobs", 2, cwd=tmp_path, env={"TMPDIR": str(tmp_path / "tmp")})
+    transcripts = tmp_path / "out" / ".grade" / "transcripts"
+    wait_for(lambda: list((tmp_path / "tmp").rglob("busy")) and transcripts.is_dir() and any(transcripts.iterdir()))
+    below = children(process.pid)
+    assert len(below) >= 3  # two jobs, and a process with student code
+    process.kill()
+    process.communicate(timeout=60)
+
+    wait_for(lambda: not any(map(alive, below)))
+    assert [path.name.rpartition("-")[0] for path in transcripts.iterdir()] == ["right"]
+    assert names(tmp_path / "tmp") == []
+    (tmp_path / "hand-ins" / "lazy.py").write_text("def say():\n    return 'wrong'\n")
+    done = grade(*words, "--resume")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 of 2 graded" in done.stdout
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Wait until something holds, and fail if it never does."""
+    until = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_a_run_is_not_begun_twice(hand_ins: Path, course: Path, tmp_path: Path) -> None:

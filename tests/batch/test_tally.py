@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.batch.messages import Row, decode, encode
-from grader.batch.tally import MAX_NAMED, Tally
+from grader.batch.tally import MAX_NAMED, NOTHING_RAN, Tally
 
 
 def row(number: int, cents: int, **more: object) -> Row:
@@ -25,13 +25,19 @@ def test_scores() -> None:
 
 
 def test_attention_is_bounded() -> None:
-    """However many need attention, a few are named and all are counted."""
+    """However many need attention, a few are named and all are counted; of whom the same is said hide nobody."""
     tally = Tally()
     for number in range(100):
-        tally.add(row(number, 0, unloaded=True), "who")
-    tally.add(row(100, 0), "who")
+        tally.add(row(number, 0, unloaded=True), f"{number}", ["the same"])
+    tally.add(row(100, 0), "well")
+    for number in range(100):
+        tally.add(row(number, 0, status="not_graded", reason=f"{number}"), "ada")
 
-    assert (len(tally.attention), tally.wanting) == (MAX_NAMED, 100)
+    assert (len(tally.attention), tally.wanting) == (MAX_NAMED, 200)
+    first, second, *_ = tally.attention.items()
+    assert (first[0], first[1].names, first[1].count) == (NOTHING_RAN, ["0", "1", "2"], 100)
+    assert (second[0], second[1].names, second[1].count) == ("not graded: 0", ["ada"], 1)
+    assert [(text, alike.count) for text, alike in tally.remarks.items()] == [("the same", 100)]
 
 
 def test_messages_come_back() -> None:

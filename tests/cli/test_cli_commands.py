@@ -23,7 +23,7 @@ from tests.cli.shell import (
     start,
     without_powers,
 )
-from tests.run.arena import children
+from tests.run.arena import alive, children
 
 
 @LINUX
@@ -51,6 +51,24 @@ def test_an_interrupt_in_the_middle(code: str, tmp_path: Path) -> None:
     assert names(tmp_path) == ["scratch", "submission.py"]
     assert names(scratch) == []
     assert children() <= before
+
+
+@LINUX
+def test_killed_in_the_middle(tmp_path: Path) -> None:
+    """The kernel ends what a file was at when the grader is killed without a word."""
+    (tmp_path / "submission.py").write_text("open('running', 'w').close()\nwhile True:\n    pass\n")
+    process = start("submission.py", cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("*/*/running")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (worker,) = children(process.pid)
+    process.kill()
+    process.communicate(timeout=20)
+    # Its limit is 30 s of CPU, so alone it would go on for longer than this.
+    deadline = time.monotonic() + 15
+    while alive(worker) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(worker)
 
 
 def test_start_writes_and_never_overwrites(tmp_path: Path) -> None:

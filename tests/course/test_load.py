@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import pytest
 
 from grader import api
 from grader.course import Course, find_course, load_assignment
+from grader.course.find import engine_reports
 from grader.course.load import digest_of
+from grader.course.templates import version_of
 from grader.errors import CourseError
 from grader.model import Criterion, Limits, Task
 from tests.course.small import STAND_IN, replace_in, write_course
@@ -235,6 +239,32 @@ def test_templates_of_a_course_go_first(tmp_path: Path) -> None:
     assert (ours / "texts.en.toml").is_file()
     assert Course(root=tmp_path).template_dirs == (tmp_path / "reports", ours)
     assert len(find_course().template_dirs) == 1
+
+
+OWN_PAGES = {
+    "report.html.j2": ("{# Numgrade's pages, version %d. #}\n<p>old</p>\n", True),
+    "style.css": ("{# Numgrade's pages, version %d. #}\nbody {}\n", True),
+    "class.js": ("// Numgrade's pages, version %d.\n", True),
+    "course.css": ("/* Numgrade's pages, version %d. */\nbody {}\n", False),  # we have none of this name
+    "fragment.html.j2": ("<p>ours alone</p>\n{# numgrade's pages, version %d #}\n", False),
+}
+
+
+@pytest.mark.parametrize("name", OWN_PAGES)
+def test_an_older_copy_of_our_pages_is_told_at_once(name: str, tmp_path: Path) -> None:
+    """A file that was copied from another version is refused by its place and both versions; ours alone are fine."""
+    text, refused = OWN_PAGES[name]
+    write_course(tmp_path)
+    place = tmp_path / "reports" / name
+    place.parent.mkdir()
+    version = version_of(engine_reports() / "report.html.j2")
+    assert version is not None
+    place.write_text(text % version, encoding="utf-8")
+    assert load_assignment(find_course(tmp_path)).id
+    place.write_text(text % (version + 6), encoding="utf-8")
+    said = f"{name}: it was copied from version {version + 6} of our pages; this grader has {version}. Delete it"
+    with pytest.raises(CourseError, match=re.escape(said)) if refused else nullcontext():
+        load_assignment(find_course(tmp_path))
 
 
 def test_all_that_a_course_may_import_is_there() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grader.web.clients import client_of, networks
 from tests.house.test_docs import ROOT, read
 
 COMPOSE = "deploy/compose.yaml"
@@ -45,6 +46,7 @@ def test_secrets_come_from_outside(services: dict[str, Any]) -> None:
 def test_only_the_proxy_is_reached(services: dict[str, Any]) -> None:
     """The server trusts its header, so nobody else may come to it."""
     assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
+    assert client_of("172.18.0.4", "203.0.113.7", networks(services["server"]["environment"]["GRADE_PROXIES"].split()))
 
 
 def test_the_image_runs_as_nobody_much() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from grader.errors import ArchiveError, UsageError
 from grader.lms.chosen import candidates
 from grader.lms.sources import KINDS, read_source
 from grader.model.attempt import Attempt, HandedFile
+from tests.cli.shell import LINUX, ROOT, without_powers
 from tests.lms.made import CODE, canvas, folder_of, moodle, names, receipt, zip_of
 from tests.lms.test_in_others import COURSE, SHEET
 
@@ -79,7 +83,10 @@ def test_a_flat_folder(tmp_path: Path) -> None:
     }  # fmt: skip
     assert source.attempts[1].files == (HandedFile(name="b.py", path=path / "b.py"),)
     assert source.attempts[1].learners[0].name == "b"
-    assert sorted(text.split(" is ")[0] for text in source.others) == ["'notes.txt'", "'out'"]
+    assert sorted(source.others) == [
+        "'notes.txt' is no .py or .ipynb file.",
+        "'out' can't be used: it is a symbolic link, and links aren't followed.",
+    ]
     assert not (tmp_path / "into").exists()
 
 
@@ -101,6 +108,34 @@ def test_a_folder_for_each_learner(tmp_path: Path) -> None:
         "ben": "no .py or .ipynb file was handed in, only 'b.pdf'", "cy": "no file was handed in",
     }  # fmt: skip
     assert names(read_source(path, tmp_path / "into", kind="folder")) == {"late.py": ["late.py"]}
+
+
+READ = """\
+import json, sys
+from pathlib import Path
+from grader.lms.sources import read_source
+source = read_source(Path(sys.argv[1]), Path(sys.argv[2]))
+print(json.dumps({"troubles": {one.key: one.trouble for one in source.attempts}, "others": source.others}))
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("around", ["", "hw/"])
+def test_folders_that_can_t_be_read(around: str, tmp_path: Path) -> None:
+    """Whose folder is closed hasn't handed in nothing, and a link to a folder is named as what it is."""
+    path = folder_of(tmp_path / "x", {f"{around}{name}/a.py": CODE for name in ("ann", "ben", "cy")})
+    (path / around / "dee").symlink_to("/etc")
+    (path / around / "ben").chmod(0)
+    words = [sys.executable, "-c", READ, str(path), str(tmp_path / "into")]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, preexec_fn=without_powers, check=True)
+    (path / around / "ben").chmod(0o700)
+
+    found = json.loads(done.stdout)
+    assert found["troubles"] == {"ann": "", "ben": "this folder can't be read (Permission denied)", "cy": ""}
+    assert found["others"] == [
+        f"'{around}ben' can't be read (Permission denied).",
+        "'dee' can't be used: it is a symbolic link, and links aren't followed.",
+    ]
 
 
 @pytest.mark.parametrize("entries, expected", [

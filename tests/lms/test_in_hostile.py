@@ -216,18 +216,23 @@ def test_archives_that_were_handed_in(tmp_path: Path) -> None:
         "hw/venv/lib/x.py": b"", "env/pyvenv.cfg": b"", "env/lib/y.py": b"", "deep.zip": b"PK",
         "hw/bomb.bin": bytes(9_000_000),
     }).read_bytes()  # fmt: skip
-    (tmp_path / "i.zip").unlink()
+    outer = zip_of(tmp_path / "o.zip", {"inner.zip": inner}).read_bytes()
+    for name in ("i.zip", "o.zip"):
+        (tmp_path / name).unlink()
     source = read(tmp_path, {f"{ANN}hw.zip": inner, f"{BEN}b.py": CODE, f"{BEN}broken.ZIP": b"PK\3\4",
-                             f"{moodle('Cy', 3)}only.zip": b"no zip"})  # fmt: skip
-    ann, ben, cy = source.attempts
+                             f"{moodle('Cy', 3)}only.zip": b"no zip", f"{moodle('Dee', 4)}outer.zip": outer,
+                             })  # fmt: skip
+    ann, ben, cy, dee = source.attempts
 
     assert [file.name for file in ann.files] == ["hw.zip/hw/data.csv", "hw.zip/hw/submission.py"]
     assert ann.remarks == (
         "'../evil.py' was left out: its name leads out of the archive.",
         "'hw.zip/hw/bomb.bin' can't be used: it is larger than 5 MB.",
+        "'deep.zip' in 'hw.zip' isn't looked into: it is an archive in an archive.",
     )
     assert (ben.trouble, ben.remarks) == ("", ("'broken.ZIP' can't be used: it is no whole zip archive.",))
     assert cy.trouble == "'only.zip' can't be used: it is no whole zip archive"
+    assert dee.trouble == "'inner.zip' in 'outer.zip' isn't looked into: it is an archive in an archive"
     assert inside(tmp_path) == set()
 
 

@@ -162,6 +162,11 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         (HW1.replace(b",Grade,", b",Rubric,"), "has no column Grade"),
         (HW1.replace(b"Maximum grade", b"Scale"), "graded by a scale"),
         (b"Name,Points\nAlice,3\n", "can't be told for certain"),
+        (HW1.replace(b",Status,", b",Grade,"), "has 2 columns Grade"),
+        (HW1.replace(b"Maximum grade", b"FEEDBACK comments"), "has 2 columns FEEDBACK comments"),
+        (b"\n <!doctype html><title>Log in</title>", "is a web page"),
+        (b"PK\3\4" + bytes(80), "is a file of a spreadsheet program"),
+        (HW1.decode().encode("utf-16"), "isn't text in UTF-8"),
     ],
 )
 def test_other_sheets_are_refused_in_one_sentence(content: bytes, why: str) -> None:

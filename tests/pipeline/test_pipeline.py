@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.core.judge import Judgement
 from grader.core.observed import STAND_IN
+from grader.course import find_course, grounds_of
 from grader.errors import IsolationError
 from grader.intake import read_submission, submission_from_bytes
 from grader.model import Submission, Transcript
@@ -16,6 +18,7 @@ from grader.pipeline import judge_transcript
 from grader.run.process import ProcessBackend
 from grader.run.runner import Scratch
 from grader.store import dump_transcript, load_transcript
+from grader.store.judgements import dump_judgements, load_judgements
 from tests.pipeline.bench import assignment, document, graded, letters, points, report
 from tests.run.arena import children, notebook, script
 
@@ -105,7 +108,15 @@ def test_the_same_bytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ProcessBackend, "start", pytest.fail)
     stored = load_transcript(dump_transcript(transcript))
     assert stored == transcript
-    assert document(judge_transcript(assignment(), stored)) == document(first)
+    kept: list[Judgement] = []
+    assert document(judge_transcript(assignment(), stored, keep=kept.append)) == document(first)
+
+    # And so does what was found of each task, written down and read back.
+    grounds = grounds_of(find_course(), assignment())
+    content = dump_judgements("mark", grounds, {part.task: part for part in kept[0].tasks})
+    known = load_judgements(content, "mark", grounds)
+    assert known.keys() == {task.id for task in assignment().tasks}
+    assert document(judge_transcript(assignment(), stored, known=known)) == document(first)
 
 
 def without_costs(transcript: Transcript) -> Transcript:

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import jinja2
 import nh3
 import pytest
+from jinja2 import nodes
 
+from grader.course.templates import version_of
 from grader.errors import CourseError
 from grader.model import Band, Result, Status, Table
 from grader.render.html import fragment, report
@@ -217,7 +220,10 @@ def test_a_template_of_the_course_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "template, said",
     [
-        pytest.param("{{ view.nothing }}", "nothing", id="unknown name"),
+        pytest.param("\n{{ view.nothing }}", r"report.html.j2, line 2: .*nothing.*compare report.html.j2", id="a name"),
+        pytest.param("{% import 'macros.html.j2' as parts %}{{ parts.nothing() }}", "line 1: .*nothing", id="a macro"),
+        pytest.param("{% import 'macros.html.j2' as parts %}{{ parts.spans(x=1) }}", "line 1: .*'x'", id="a parameter"),
+        pytest.param("{{ 1 + view.name }}", "line 1: unsupported operand", id="a value"),
         pytest.param("{% if %}", "line 1", id="syntax"),
         pytest.param("{% include 'gone.html' %}", "gone.html", id="missing"),
     ],
@@ -228,3 +234,30 @@ def test_a_broken_template_is_the_course_s_fault(tmp_path: Path, template: str, 
 
     with pytest.raises(CourseError, match=said):
         report(view_of(one_mistake()), [tmp_path, REPORTS])
+
+
+def test_an_older_part_of_a_page_is_the_course_s_fault(tmp_path: Path) -> None:
+    """Where a page of ours needs what the course's part of it doesn't have, the sentence names the part."""
+    (tmp_path / "macros.html.j2").write_text("{% macro spans(items) %}{% endmacro %}", encoding="utf-8")
+
+    with pytest.raises(CourseError, match=r"report\.html\.j2, line \d+: .* compare macros\.html\.j2 with ours"):
+        report(view_of(one_mistake()), [tmp_path, REPORTS])
+
+
+def test_what_templates_of_a_course_rely_on(golden: Golden) -> None:
+    """What our templates are given and what they offer: courses have copies of them.
+
+    When something here goes, or means something else, older copies can't be used any more: raise the version in the
+    first line of each file in ``reports/``. For what is only new, write the golden file anew.
+    """
+    versions = {path.name: version_of(path) for path in REPORTS.iterdir() if path.suffix in (".j2", ".css", ".js")}
+    (version,) = set(versions.values())
+    used: set[str] = set()
+    offered: set[str] = set()
+    for path in REPORTS.glob("*.j2"):
+        tree = jinja2.Environment(autoescape=True).parse(path.read_text("utf-8"))
+        used |= {f"{node.attr}" for node in tree.find_all(nodes.Getattr)}
+        offered |= {f"block {node.name}" for node in tree.find_all(nodes.Block)}
+        for macro in tree.find_all(nodes.Macro) if path.name == "macros.html.j2" else ():
+            offered.add(f"{macro.name}({', '.join(arg.name for arg in macro.args)})")
+    golden("render/templates.txt", "\n".join([f"version {version}", *sorted(offered), *sorted(used), ""]))

@@ -26,6 +26,7 @@ __all__ = [
         "LINUX",
         "TOOLS",
         "Arena",
+        "alive",
         "arena",
         "assert_fine",
         "bad",
@@ -224,6 +225,14 @@ def children(of: int | None = None) -> set[int]:
         grown = {pid for pid, parent in parent_of.items() if parent in found} - found
         grown |= {pid for pid, session in session_of.items() if session in found - {root}} - found
     return found - {root}
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
 
 
 def assert_fine(made: Arena) -> None:

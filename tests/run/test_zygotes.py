@@ -23,7 +23,7 @@ from grader.run.backend import Backend, Launch
 from grader.run.forked import LandlockBackend, NamespacesBackend
 from grader.run.inside import frames
 from grader.run.inside.seccomp import PLACEHOLDER
-from tests.run.arena import TOOLS, arena, assert_fine, children, roomy
+from tests.run.arena import TOOLS, alive, arena, assert_fine, children, roomy
 from tests.run.offered import ISOLATED, opened
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
@@ -289,14 +289,6 @@ def test_nothing_outlives_the_grader(name: str, root: Path, tmp_path: Path) -> N
     while (left := {pid for pid in below if alive(pid)}) and time.monotonic() < until:
         time.sleep(0.02)
     assert left == set()
-
-
-def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
 
 
 def test_closing_ends_every_worker(backend: Backend) -> None:

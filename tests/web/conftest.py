@@ -42,10 +42,17 @@ def database(django_once: Path) -> Iterator[Path]:
     from django.apps import apps
     from django.db import connection
 
+    tables = [
+        model._meta.db_table
+        for model in apps.get_models()
+        if model._meta.app_label in ("work", "lti", "sessions", "procrastinate")
+    ]
     with connection.constraint_checks_disabled(), connection.cursor() as cursor:
-        for model in apps.get_models():
-            if model._meta.app_label in ("work", "lti", "sessions"):
-                cursor.execute(f"DELETE FROM {model._meta.db_table}")
+        if connection.vendor == "postgresql":
+            cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
+        else:
+            for table in tables:
+                cursor.execute(f"DELETE FROM {table}")
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def find_columns(sheet: Sheet, named: Mapping[str, str] | None = None) -> Column
     found = {_ENGLISH[text.casefold()]: index for index, text in enumerate(header) if text.casefold() in _ENGLISH}
     english = {"identifier", "modified"} <= found.keys()
     if english:
+        _refuse_twins(sheet, header)
         _refuse_advanced_grading(sheet, found, named or {})
         if found.get("status", 0) > 1:
             found["fullname"] = 1
@@ -113,6 +114,15 @@ def find_columns(sheet: Sheet, named: Mapping[str, str] | None = None) -> Column
         fullname=found.get("fullname"),
         groups=tuple(index for index in range(first, found["grade"]) if not english or index == found.get("group")),
     )
+
+
+def _refuse_twins(sheet: Sheet, header: list[str]) -> None:
+    for text in header:
+        places = [index for index, one in enumerate(header, 1) if one.casefold() == text.casefold()]
+        if len(places) > 1 and _ENGLISH.get(text.casefold()) in NAMES:
+            raise ArchiveError(
+                f"{sheet.name} has {len(places)} columns {plain(text)}.", hint="Give the worksheet as Moodle made it."
+            )
 
 
 def _refuse_advanced_grading(sheet: Sheet, found: Mapping[str, int], named: Mapping[str, str]) -> None:

@@ -12,6 +12,9 @@ from grader.model.gradebook import Grade, Gradebook
 
 __all__ = ["place"]
 
+_SHOWN = 80
+"""Letters of a name in a sentence."""
+
 
 def place(sheet: Sheet, at: Columns, book: Gradebook) -> tuple[dict[int, Grade], list[tuple[Grade, str]]]:
     """Find the rows of each attempt.
@@ -63,7 +66,7 @@ def _rows_of(
     if index is None:
         return [], f"no row of the sheet is of participant {number}: is it another assignment's, or another group's?"
     if name and at.fullname is not None:
-        called = plain(sheet.rows[index][at.fullname].text)
+        called = plain(sheet.rows[index][at.fullname].text)[:_SHOWN]
         return [], f"the sheet calls participant {number} {called}: is it another assignment's? No group has this name."
     if name and at.groups:
         # Blind, with a column more than needed: it may be the group, and then the number may be the group's.

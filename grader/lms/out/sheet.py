@@ -57,6 +57,10 @@ def read_sheet(content: bytes, name: str, separators: str = SEPARATORS) -> Sheet
     name = plain(name)
     if len(content) > MAX_BYTES:
         raise ArchiveError(f"{name} is larger than any sheet of grades.", hint=_AS_SAVED)
+    if content.lstrip()[:1] == b"<":
+        raise ArchiveError(f"{name} is a web page: the LMS refused the download.", hint="Log in and download it again.")
+    if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise ArchiveError(f"{name} is a file of a spreadsheet program, or an archive.", hint=_AS_SAVED)
     bom = content.startswith(b"\xef\xbb\xbf")
     try:
         text = content[3 * bom :].decode("utf-8")

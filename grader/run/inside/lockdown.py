@@ -51,6 +51,10 @@ class Lockdown:
         linux = sys.platform == "linux"
         with self._leniently():
             if linux:
+                # If whoever started this process is killed, nothing of a submission's goes on.
+                system.die_with_parent()
+        with self._leniently():
+            if linux:
                 system.forbid_new_privileges()
             if self._abi:
                 rules = [rule for name in start["packages"] for rule in self._packages.get(name, ())]

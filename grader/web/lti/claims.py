@@ -92,14 +92,18 @@ def read_launch(claims: Mapping[str, Any], platform_id: int) -> Launch:
     if not roles:
         raise Refusal("token-roles")
     context = _part(claims, f"{LTI}/context")
-    link = _part(claims, f"{LTI}/resource_link", "token-no-link" if message != "deep_link" else "")
     grades = _part(claims, AGS)
+    # A column that belongs to no link can be reviewed as well.
+    linked = message == "resource" or (message == "review" and not web_url(grades.get("lineitem")))
+    link = _part(claims, f"{LTI}/resource_link", "token-no-link" if linked else "")
     names = _part(claims, NRPS)
     shown = _part(claims, f"{LTI}/launch_presentation")
     for_user = ""
     if message == "review":
-        for_user = _id(_part(claims, f"{LTI}/for_user", "review-whose"), "user_id", "review-whose")
-        if "instructor" not in roles and for_user != user:
+        # Moodle's gradebook opens a column so, with nobody named: that is the class.
+        whose = _part(claims, f"{LTI}/for_user")
+        for_user = _id(whose, "user_id", "review-whose") if f"{LTI}/for_user" in claims else ""
+        if "instructor" not in roles and for_user not in ("", user):
             raise Refusal("review-not-yours")
     if message == "deep_link" and "instructor" not in roles:
         raise Refusal("deep-link-not-instructor")
@@ -109,7 +113,7 @@ def read_launch(claims: Mapping[str, Any], platform_id: int) -> Launch:
         deployment_id=read_deployment(claims),
         context_id=_id(context, "id", "token-missing-claim") if context else "",
         context_title=_text(context, "title") or _text(context, "label"),
-        resource_link_id=_id(link, "id", "token-no-link") if message != "deep_link" else "",
+        resource_link_id=_id(link, "id", "token-no-link") if linked or (link and message == "review") else "",
         resource_title=_text(link, "title"),
         user=user,
         name=_name(claims),

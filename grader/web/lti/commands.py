@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from grader.errors import UsageError
+from grader.errors import EnvironmentFault, UsageError
 from grader.web.lti.addresses import base_url, launch_url, our_url, split
 from grader.web.lti.claims import UNFIT
-from grader.web.lti.keys import KEEP, public_keys, rotate
+from grader.web.lti.keys import KEEP, discard_lost, lost_keys, public_keys, rotate
 from grader.web.lti.models import Deployment, Invitation, Platform, ToolKey
 from grader.web.lti.published import canvas_key
-from grader.web.lti.sealing import digest
+from grader.web.lti.sealing import LOST, SealBroken, digest
 
 __all__ = ["COMMANDS", "run"]
 
@@ -165,15 +165,29 @@ def _canvas(options: Namespace) -> list[str]:
 def _keys(options: Namespace) -> list[str]:
     public_keys()  # makes those that there aren't yet
     what: Mapping[str, str] = {"current": "signs", "next": "signs next", "old": "signed before"}
-    return [
+    lost = lost_keys()
+    lines = [
         f"{key.kid}  {what[key.role]:13}  made {key.created_at:%Y-%m-%d}"
         + (f", published until {key.retired_at + KEEP:%Y-%m-%d}" if key.retired_at else "")
+        + (", can't be opened" if key.kid in lost else "")
         for key in sorted(ToolKey.objects.all(), key=lambda key: list(what).index(key.role))
     ]
+    return [*lines, LOST] if lost else lines
 
 
 def _rotate(options: Namespace) -> list[str]:
-    kid = rotate()
+    if options.discard_lost:
+        gone = discard_lost()
+        if not gone:
+            return ["All keys can be opened: nothing is discarded."]
+        return [
+            f"Discarded, since nothing opens them any more: {', '.join(gone)}.",
+            "New keys sign from now on; an LMS that keeps our key set refuses them until it asks for the set again.",
+        ]
+    try:
+        kid = rotate()
+    except SealBroken as error:
+        raise EnvironmentFault(str(error)) from None
     return [f"{kid} signs from now on; the key before it stays published for {KEEP.days} days."]
 
 

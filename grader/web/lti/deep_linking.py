@@ -24,9 +24,11 @@ from grader.web.lti.addresses import launch_url, origin, our_url
 from grader.web.lti.claims import DEPLOYMENT, LTI, VERSION, DeepLink
 from grader.web.lti.keys import sign
 from grader.web.lti.launch import Launch
+from grader.web.lti.lineitems import submission_review
 from grader.web.lti.models import Deployment, Platform
 from grader.web.lti.pages import page
 from grader.web.lti.refusals import Refusal, refused
+from grader.web.lti.sealing import SealBroken
 
 __all__ = ["Choice", "choices", "choose", "offer"]
 
@@ -101,10 +103,14 @@ def choose(request: HttpRequest) -> HttpResponse:
     except ValueError as error:
         return _form(request, ticket, {"problem": str(error)}, status=400)
     item = _item(chosen, custom, launch_url(request), line_item=held["line_items"])
+    try:
+        answer = _answer(platform, held, item)
+    except SealBroken:
+        return refused(request, Refusal("deep-link-key-lost"), platform_id=platform.pk, status=503)
     return page(
         request,
         "lti/return.html",
-        {"return_url": held["return_url"], "answer": _answer(platform, held, item)},
+        {"return_url": held["return_url"], "answer": answer},
         # The LMS may send the browser on from there, which browsers count as part of the form.
         forms_to=(origin(held["return_url"]), "https:"),
     )
@@ -153,6 +159,7 @@ def _item(chosen: Choice, custom: dict[str, str], url: str, *, line_item: bool) 
         # The same id and tag by which a column is looked for later.
         item["lineItem"] = {
             "label": chosen.title, "scoreMaximum": chosen.points, "resourceId": chosen.id, "tag": chosen.id,
+            "submissionReview": submission_review(url),
         }  # fmt: skip
     return item
 

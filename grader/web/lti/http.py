@@ -115,7 +115,7 @@ def _once(
         raise Unreachable("scheme", _host(url))
     host = parts.hostname
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    address = _address(host, port, private=private)
+    address = _address(host, port, private=private, deadline=deadline)
     late = threading.Event()
     connection: http.client.HTTPConnection | None = None
     watch: threading.Timer | None = None
@@ -167,16 +167,34 @@ def _once(
             connection.close()
 
 
-def _address(host: str, port: int, *, private: bool) -> str:
+def _address(host: str, port: int, *, private: bool, deadline: float) -> str:
     """Return the address to connect to, if all of the host's addresses may be had."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise Unreachable("lookup", host) from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = _looked_up(host, port, _left(deadline, host))
     if not addresses or not all(allowed(ipaddress.ip_address(text.split("%")[0]), private) for text in addresses):
         raise Unreachable("address", host)
     return addresses[0]
+
+
+def _looked_up(host: str, port: int, timeout: float) -> list[str]:
+    """Return a host's addresses. A lookup can't be broken off, and its end is up to the host's own name servers."""
+    found: list[str] = []
+    failed = threading.Event()
+
+    def look() -> None:
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.extend(dict.fromkeys(str(entry[4][0]) for entry in entries))
+        except (OSError, UnicodeError):
+            failed.set()
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if thread.is_alive():
+        raise Unreachable("timeout", host)
+    if failed.is_set():
+        raise Unreachable("lookup", host)
+    return found
 
 
 def allowed(address: Address, private: bool) -> bool:

@@ -14,17 +14,21 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from jwt.algorithms import RSAAlgorithm
 
-from grader.web.lti.models import ToolKey
-from grader.web.lti.sealing import seal, unseal
+from grader.web.lti.models import AccessToken, ToolKey
+from grader.web.lti.sealing import SealBroken, reseal, seal, unseal
 
-__all__ = ["KEEP", "public_keys", "rotate", "sign"]
+__all__ = ["KEEP", "discard_lost", "lost_keys", "public_keys", "reseal_keys", "rotate", "sign"]
 
 KEEP = timedelta(days=30)
 """How long a key that signs no more is still published: longer than anything signed with it is valid or cached."""
 
 
 def sign(claims: dict[str, Any]) -> str:
-    """Return ``claims`` as a JWT signed with our current key, RS256."""
+    """Return ``claims`` as a JWT signed with our current key, RS256.
+
+    Raises:
+        SealBroken: If the key can't be opened, because the server's secret key is another one now.
+    """
     key = _of(ToolKey.CURRENT)
     return jwt.encode(claims, unseal(key.sealed), algorithm="RS256", headers={"kid": key.kid})
 
@@ -41,15 +45,58 @@ def rotate() -> str:
     """Let the next key sign from now on, and return its name; the one before stays published for ``KEEP``.
 
     Platforms that keep our key set know the next key already: it has been in the set since the last rotation.
+
+    Raises:
+        SealBroken: If the next key can't be opened: then nothing changes.
     """
     now = timezone.now()
-    _of(ToolKey.NEXT)
+    unseal(_of(ToolKey.NEXT).sealed)
     with transaction.atomic():
         ToolKey.objects.filter(role=ToolKey.OLD, retired_at__lte=now - KEEP).delete()
         ToolKey.objects.filter(role=ToolKey.CURRENT).update(role=ToolKey.OLD, retired_at=now)
         ToolKey.objects.filter(role=ToolKey.NEXT).update(role=ToolKey.CURRENT)
         _make(ToolKey.NEXT)
     return _of(ToolKey.CURRENT).kid
+
+
+def lost_keys() -> list[str]:
+    """Return the names of our keys that none of the server's secret keys opens."""
+    return [key.kid for key in ToolKey.objects.order_by("created_at") if not _opens(key.sealed)]
+
+
+def reseal_keys() -> None:
+    """Seal with the secret key of today what older ones open, so that these can be given up some day."""
+    for key in ToolKey.objects.all():
+        try:
+            sealed = reseal(key.sealed)
+        except SealBroken:
+            continue
+        if sealed != key.sealed:
+            ToolKey.objects.filter(kid=key.kid, sealed=key.sealed).update(sealed=sealed)
+
+
+def discard_lost() -> list[str]:
+    """Delete our keys and kept tokens that can't be opened, and make new ones; return the names of those keys.
+
+    A next key that can be opened signs from now on: platforms know it already. New ones they have to ask for.
+    """
+    with transaction.atomic():
+        lost = lost_keys()
+        ToolKey.objects.filter(kid__in=lost).delete()
+        tokens = [token.pk for token in AccessToken.objects.all() if not _opens(token.sealed)]
+        AccessToken.objects.filter(pk__in=tokens).delete()
+        if not ToolKey.objects.filter(role=ToolKey.CURRENT).exists():
+            ToolKey.objects.filter(role=ToolKey.NEXT).update(role=ToolKey.CURRENT)
+    public_keys()
+    return lost
+
+
+def _opens(sealed: str) -> bool:
+    try:
+        unseal(sealed)
+    except SealBroken:
+        return False
+    return True
 
 
 def _of(role: str) -> ToolKey:

@@ -34,7 +34,7 @@ class Launch:
         lineitems: The address of the course's line items, "" without grades.
         scopes: The services' rights that the LMS grants.
         memberships: The address of the roster, "" without one.
-        for_user: Of a review: whose submission.
+        for_user: Of a review: whose submission; "" if nobody is named.
         return_url: Where the LMS wants the person back, "" if it doesn't say; http or https.
         locale: The person's language, such as ``en``.
     """

@@ -12,11 +12,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from django.db.models import Q
 from django.utils import timezone
 
-from grader.web.lti.addresses import origin, web_url
+from grader.web.lti.addresses import launch_url, origin, web_url
 from grader.web.lti.models import LineItem, Platform
 from grader.web.lti.services import LINE_ITEM, ServiceError, call, pages, platform_of
 
-__all__ = ["below", "ensure_lineitem", "number", "with_query"]
+__all__ = ["below", "ensure_lineitem", "number", "submission_review", "with_query"]
 
 ITEM = "application/vnd.ims.lis.v2.lineitem+json"
 ITEMS = "application/vnd.ims.lis.v2.lineitemcontainer+json"
@@ -102,6 +102,7 @@ def _created(platform: Platform, lineitems: str, resource_link_id: str, tag: str
         "resourceLinkId": resource_link_id,
         "resourceId": tag,
         "tag": tag,
+        "submissionReview": submission_review(launch_url()),
     }
     answer = call(platform, "POST", lineitems, [LINE_ITEM], accept=ITEM, content_type=ITEM, content=content)
     try:
@@ -113,6 +114,11 @@ def _created(platform: Platform, lineitems: str, resource_link_id: str, tag: str
         # It may be there now all the same: whoever tries again finds it.
         raise ServiceError("The LMS didn't say where the new column is.", retry=True, after=30.0, code="lineitem-made")
     return url
+
+
+def submission_review(url: str) -> dict[str, Any]:
+    """Return what tells an LMS that its gradebook can open a learner's submission here, once there is a score."""
+    return {"reviewableStatus": ["InProgress", "Submitted", "Completed"], "label": "Report", "url": url}
 
 
 def below(url: str, name: str) -> str:

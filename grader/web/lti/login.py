@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from django.db import transaction
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -18,7 +21,7 @@ from grader.web.lti.pages import page
 from grader.web.lti.refusals import Refusal, refused
 from grader.web.lti.sealing import digest
 
-__all__ = ["KEEP", "LIFE", "cookie_of", "login", "onward", "same_browser", "window", "window_url"]
+__all__ = ["KEEP", "LIFE", "MOST", "TIDY", "cookie_of", "login", "onward", "same_browser", "window", "window_url"]
 
 LIFE = timedelta(minutes=10)
 """How long a login may take: somebody may have to give a password to the LMS in between."""
@@ -26,7 +29,25 @@ LIFE = timedelta(minutes=10)
 KEEP = timedelta(hours=2)
 """How long logins that are over are remembered, so that coming again gets the right answer."""
 
+MOST = 20_000
+"""Logins of one platform that are kept.
+
+Anybody can begin logins, so that there has to be an end to them, and what is over it goes by age: the oldest first.
+To refuse new ones would be what an attacker wants: with a few thousand logins that are never answered, nobody gets in
+for ten minutes. So they have to begin 20,000 within the seconds that a browser needs to come back from its LMS, at a
+thousand a minute from each address, all the time.
+"""
+
+TIDY = 100
+"""With each hundredth login, what is over the number goes."""
+
+AT_ONCE = 1000
+"""Rows that one request deletes at most."""
+
+_BEGUN = itertools.count()
+
 MAX_HINT = 8000
+"""Characters of both hints together, and of a target."""
 
 
 @csrf_exempt  # it comes from the LMS's page, changes nothing and begins with no session
@@ -113,7 +134,9 @@ def _begin(request: HttpRequest, platform: Platform, given: QueryDict) -> tuple[
     target = given.get("target_link_uri", "")
     if not login_hint:
         raise Refusal("login-no-hint")
-    if max(map(len, (login_hint, message_hint or "", target))) > MAX_HINT or "\0" in login_hint + (message_hint or ""):
+    if max(len(login_hint) + len(message_hint or ""), len(target)) > MAX_HINT or "\0" in login_hint + (
+        message_hint or ""
+    ):
         raise Refusal("login-too-long")
     if target and not on_our_origin(target, request):
         raise Refusal("login-foreign-target", f"platform {platform.pk}")
@@ -127,6 +150,8 @@ def _keep(platform: Platform, login_hint: str, message_hint: str | None) -> tupl
     """
     now = timezone.now()
     LoginState.objects.filter(expires_at__lt=now - KEEP).delete()
+    if next(_BEGUN) % TIDY == 0:
+        _forget(platform)
     secret = secrets.token_urlsafe(32)
     made = LoginState.objects.create(
         state=secrets.token_urlsafe(32),
@@ -139,6 +164,18 @@ def _keep(platform: Platform, login_hint: str, message_hint: str | None) -> tupl
         expires_at=now + LIFE,
     )
     return made, secret
+
+
+def _forget(platform: Platform) -> None:
+    """Delete what is over ``MOST``: logins that were answered go before open ones, old ones before young ones."""
+    rows = LoginState.objects.filter(platform=platform)
+    order = (F("used_at").asc(nulls_first=True), F("created_at").desc())
+    over = list(rows.order_by(*order).values_list("state", flat=True)[MOST : MOST + AT_ONCE])
+    if over:
+        with transaction.atomic():
+            # Another process may be at it as well.
+            free = rows.filter(state__in=over).select_for_update(skip_locked=True)
+            rows.filter(state__in=list(free.values_list("state", flat=True))).delete()
 
 
 def _open(request: HttpRequest) -> LoginState | None:

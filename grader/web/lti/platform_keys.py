@@ -6,6 +6,7 @@ Anybody can send tokens that name unknown keys, so that asking is rationed, for 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -32,6 +33,13 @@ AGE = timedelta(hours=12)
 PATIENCE = 12.0
 """Seconds to wait for another process that is asking already."""
 
+_WAITING = threading.BoundedSemaphore(2)
+"""So many of our threads wait for keys that others ask for, if there are any keys already.
+
+Anybody can send a token that names an unknown key. Where the LMS is slow as well, all threads of the server could be
+made to wait for it, and nobody would get a page.
+"""
+
 MIN_BITS = 2048
 MAX_KEYS = 50
 
@@ -46,14 +54,15 @@ def key_of(platform: Platform, kid: str) -> PyJWK:
     found = _find(platform.jwks, kid)
     fresh = platform.jwks_done_at is not None and platform.jwks_done_at > now - AGE
     if found is None or not fresh:
-        _refresh(platform)
+        # A key that we know is good enough while somebody else asks whether it still is.
+        _refresh(platform, wait=found is None)
         found = _find(platform.jwks, kid)
     if found is None:
         raise Refusal("token-unknown-key" if platform.jwks else "token-keys-unreachable")
     return _usable(found)
 
 
-def _refresh(platform: Platform) -> None:
+def _refresh(platform: Platform, *, wait: bool) -> None:
     """Ask for the keys, unless that was done just now; let the platform's row say what came."""
     now = timezone.now()
     free = Q(jwks_asked_at=None) | Q(jwks_asked_at__lt=now - PAUSE)
@@ -66,8 +75,13 @@ def _refresh(platform: Platform) -> None:
             # The old keys stay: a platform that can't be reached for a while doesn't lock a class out.
             LOG.warning("keys: platform=%s code=%s", platform.pk, getattr(error, "code", "no-key-set"))
         Platform.objects.filter(pk=platform.pk).update(**values)
-    else:
-        _wait(platform)
+    elif wait and platform.jwks is None:
+        _wait(platform)  # the first class of a new LMS: there is nothing to go on with
+    elif wait and _WAITING.acquire(blocking=False):
+        try:
+            _wait(platform)
+        finally:
+            _WAITING.release()
     platform.refresh_from_db(fields=["jwks", "jwks_asked_at", "jwks_done_at"])
 
 

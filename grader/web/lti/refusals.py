@@ -97,6 +97,10 @@ REASONS: Mapping[str, Text] = MappingProxyType({
         happened="Only instructors choose assignments.", todo="Ask your instructor to do it."
     ),
     "deep-link-late": Text(happened="The choice took too long, and isn't valid any more.", todo=AGAIN),
+    "deep-link-key-lost": Text(
+        happened="This grader can't sign what it sends to your LMS: its secret key has changed.",
+        todo="Please tell the people who run this grader; on it, the command grade lti keys says what to do.",
+    ),
     "review-whose": Text(happened=f"{_TOKEN}it doesn't say whose submission is meant.", todo=ADMIN),
     "review-not-yours": Text(happened="This is somebody else's submission.", todo=AGAIN),
     # Registration.

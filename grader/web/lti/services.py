@@ -18,7 +18,7 @@ from grader.web.lti.addresses import origin
 from grader.web.lti.http import Answer, Unreachable, ask
 from grader.web.lti.keys import sign
 from grader.web.lti.models import AccessToken, Platform
-from grader.web.lti.sealing import SealBroken, seal, unseal
+from grader.web.lti.sealing import LOST, SealBroken, seal, unseal
 
 __all__ = ["LINE_ITEM", "RESULT", "ROSTER", "SCORE", "ServiceError", "call", "pages", "platform_of", "server_time"]
 
@@ -172,19 +172,10 @@ def _token(platform: Platform, scope: str, *, fresh: bool) -> str:
 
 
 def _new_token(platform: Platform, scope: str) -> tuple[str, float]:
-    issued = int(timezone.now().timestamp()) - BACKDATED
-    assertion = sign({
-        "iss": platform.client_id,
-        "sub": platform.client_id,
-        "aud": platform.audience or platform.token_url,
-        "iat": issued,
-        "exp": issued + 300,
-        "jti": secrets.token_urlsafe(16),
-    })  # fmt: skip
     form = {
         "grant_type": "client_credentials",
         "client_assertion_type": ASSERTION,
-        "client_assertion": assertion,
+        "client_assertion": _assertion(platform),
         "scope": scope,
     }
     headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
@@ -203,6 +194,23 @@ def _new_token(platform: Platform, scope: str) -> tuple[str, float]:
     seconds = given.get("expires_in")
     good = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 10**7
     return token, float(seconds) if good else 300.0
+
+
+def _assertion(platform: Platform) -> str:
+    """Return what we show to get a token. Raises ServiceError if we can't sign; once that is mended it goes on."""
+    issued = int(timezone.now().timestamp()) - BACKDATED
+    try:
+        return sign({
+            "iss": platform.client_id,
+            "sub": platform.client_id,
+            "aud": platform.audience or platform.token_url,
+            "iat": issued,
+            "exp": issued + 300,
+            "jti": secrets.token_urlsafe(16),
+        })  # fmt: skip
+    except SealBroken:
+        LOG.error("service: platform=%s code=key-lost: %s", platform.pk, LOST)
+        raise ServiceError(LOST, retry=True, after=60.0, code="key-lost") from None
 
 
 def _asked(platform: Platform, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.apps import apps
 from django.contrib import admin
 
 from grader.web.shown import Shown
@@ -67,3 +68,15 @@ for model, shown in (
     (WorkerSeen, WorkerSeenAdmin),
 ):
     admin.site.register(model, shown)
+
+if apps.is_installed("procrastinate.contrib.django"):
+    from procrastinate.contrib.django.admin import ProcrastinateJobAdmin
+    from procrastinate.contrib.django.models import ProcrastinateJob
+
+    class TicketAdmin(ProcrastinateJobAdmin):
+        """Tickets that call workers: shown as procrastinate shows them, without its buttons."""
+
+        actions = []
+
+    admin.site.unregister(ProcrastinateJob)
+    admin.site.register(ProcrastinateJob, TicketAdmin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from urllib.parse import urlsplit
+from typing import Any
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -16,14 +16,20 @@ from grader.render import clean
 from grader.web.lti.launch import Launch
 from grader.web.work import audit, outbox
 from grader.web.work.assignments import offered
-from grader.web.work.middleware import FRAMES
+from grader.web.work.middleware import RETURN, lms_origin, policy
 from grader.web.work.models import Attempt, Course, Link, Member
-from grader.web.work.visitors import MEMBERS, RETURN
+from grader.web.work.visitors import MEMBERS
 
 __all__ = ["arrive"]
 
+PEOPLE = "people"
+"""In a session: by platform, who came from it."""
+
 MOST_KEPT = 50
 """Courses that one session knows."""
+
+NOTHING = "Nothing to look at yet"
+NOT_HERE = "This person has handed in nothing for this assignment."
 
 
 class _Unusable(Exception):
@@ -32,39 +38,67 @@ class _Unusable(Exception):
 
 def arrive(request: HttpRequest, launch: Launch) -> HttpResponse:
     """Let a person in and show them the page that they came for."""
-    _frame(request, launch)
+    if launch.message == "review":
+        return _review(request, launch)
     try:
         with transaction.atomic():
             course = _course(launch)
             member = _member(course, launch)
             link = _link(course, launch) if launch.resource_link_id else None
     except _Unusable as error:
-        return render(
-            request, "work/problem.html", {"title": "This link can't be opened", "text": str(error)}, status=400
-        )
+        return _problem(request, launch, "This link can't be opened", str(error), 400)
     _begin(request, course, member, launch)
-    if launch.message == "review" and launch.for_user and link is not None:
-        shown = Attempt.objects.filter(course=course, link=link, member__user=launch.for_user[:255])
-        if not member.instructor:
-            shown = shown.filter(member=member)
-        attempt = shown.order_by("-number").first()
-        if attempt is not None:
-            return redirect("work:attempt", course.id, attempt.id)
     if link is None:
-        return render(request, "work/problem.html", {
-            "title": "No assignment was chosen",
-            "text": "Open the grader from an assignment of your course.",
-        }, status=400)  # fmt: skip
+        text = "Open the grader from an assignment of your course."
+        return _problem(request, launch, "No assignment was chosen", text, 400)
     return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
 
 
-def _course(launch: Launch) -> Course:
-    course, _ = Course.objects.get_or_create(
-        platform_id=launch.platform_id,
-        deployment_id=launch.deployment_id[:255],
+def _review(request: HttpRequest, launch: Launch) -> HttpResponse:
+    """Show one learner's submission, as it is opened from the gradebook: the attempt whose score counts, or the last.
+
+    A review says little of the link, so that it changes neither link nor course: both are there, or there is nothing
+    to look at. A learner looks at their own only, whomever the message names.
+    """
+    course = Course.objects.filter(**_where(launch)).first()
+    link = _reviewed(course, launch) if course is not None else None
+    if course is None or link is None:
+        return _problem(request, launch, NOTHING, "Nobody has opened this assignment yet.", 404)
+    with transaction.atomic():
+        member = _member(course, launch)
+    _begin(request, course, member, launch)
+    if not launch.for_user:
+        return redirect("work:roster" if member.instructor else "work:student", course.id, link.id)
+    whose = Member.objects.filter(course=course, user=launch.for_user[:255]).first()
+    if whose is None or not (member.instructor or whose == member):
+        return _problem(request, launch, NOTHING, NOT_HERE, 404, course=course, link=link, member=member)
+    mine = Attempt.objects.filter(course=course, link=link, member=whose).order_by("-number")
+    shown = outbox.counting(link, whose) or mine.first()
+    if shown is None:
+        return _problem(request, launch, NOTHING, NOT_HERE, 404, course=course, link=link, member=member)
+    return redirect("work:attempt", course.id, shown.id)
+
+
+def _reviewed(course: Course, launch: Launch) -> Link | None:
+    """Return the link whose submission is meant: by its own name, or where that isn't said, by its column."""
+    links = Link.objects.filter(course=course)
+    if launch.resource_link_id:
+        return links.filter(resource_link_id=launch.resource_link_id[:255]).first()
+    return links.filter(lineitem=launch.lineitem[:2000]).first() if launch.lineitem else None
+
+
+def _where(launch: Launch) -> dict[str, Any]:
+    """Return what names a course among all of them."""
+    return {
+        "platform_id": launch.platform_id,
+        "deployment_id": launch.deployment_id[:255],
         # Without a course, a link stands for itself: two of them never share people.
-        context_id=launch.context_id[:255] or f"link:{launch.resource_link_id}"[:255],
-    )
+        "context_id": launch.context_id[:255] or f"link:{launch.resource_link_id}"[:255],
+    }
+
+
+def _course(launch: Launch) -> Course:
+    course, _ = Course.objects.get_or_create(**_where(launch))
     _keep(course, title=_line(launch.context_title) or course.title, memberships=launch.memberships[:2000])
     return course
 
@@ -118,19 +152,24 @@ def _link(course: Course, launch: Launch) -> Link:
 
 
 def _begin(request: HttpRequest, course: Course, member: Member, launch: Launch) -> None:
+    people = request.session.get(PEOPLE, {})
+    if people.get(str(launch.platform_id), launch.user) != launch.user:
+        # Somebody else has logged in to the LMS in this browser: what was open to the one before isn't any more.
+        request.session.flush()
+        people = {}
     request.session.cycle_key()
+    request.session[PEOPLE] = {**people, str(launch.platform_id): launch.user}
     for name, value in ((MEMBERS, str(member.id)), (RETURN, launch.return_url)):
         kept = dict(list(request.session.get(name, {}).items())[-MOST_KEPT:])
-        kept.pop(str(course.id), None)
-        request.session[name] = {**kept, str(course.id): value}
+        before = kept.pop(str(course.id), "")
+        request.session[name] = {**kept, str(course.id): value or before}
 
 
-def _frame(request: HttpRequest, launch: Launch) -> None:
-    """Let the LMS show our pages in a frame, also the one that says why there is nothing else."""
-    parts = urlsplit(launch.return_url)
-    if parts.scheme in ("http", "https") and parts.hostname and not set(parts.netloc) & set(" ;,'\"@"):
-        origin = f"{parts.scheme}://{parts.netloc}"
-        request.session[FRAMES] = list(dict.fromkeys([*request.session.get(FRAMES, []), origin]))[-10:]
+def _problem(request: HttpRequest, launch: Launch, title: str, text: str, status: int, **more: object) -> HttpResponse:
+    """Show a page that says why there is nothing else, also in the frame of the LMS that the launch came from."""
+    response = render(request, "work/problem.html", {"title": title, "text": text, **more}, status=status)
+    response["Content-Security-Policy"] = policy(f"'self' {lms_origin(launch.return_url)}".strip())
+    return response
 
 
 def _keep(row: Course | Member | Link, **wanted: object) -> None:

@@ -10,13 +10,17 @@ from typing import IO
 from django.conf import settings
 
 from grader.batch.entries import folder_name
-from grader.core.standing import Part, Standing
+from grader.batch.messages import Row as Ended
+from grader.batch.messages import row_of
+from grader.batch.told import grade_of, standing_of
+from grader.core.standing import Standing
 from grader.course import load_assignment
 from grader.errors import GraderError
 from grader.lms.out.export import Options
 from grader.lms.out.exports import export
-from grader.model import Status, attempt
-from grader.model.gradebook import Grade, Gradebook, TaskGrade
+from grader.model import attempt
+from grader.model._data import replace
+from grader.model.gradebook import Grade, Gradebook
 from grader.render.class_page import build_class
 from grader.render.html import class_page
 from grader.web.work.assignments import offered, the_course
@@ -47,8 +51,9 @@ def class_files(link: Link) -> IO[bytes]:
                 made.writestr(f"{folder}/fragment.html", unpacked(report.fragment))
                 made.writestr(f"{folder}/result.json", unpacked(report.result))
                 made.writestr(f".grade/transcripts/{folder}.transcript", unpacked(report.transcript))
-            grades.append(_grade(row, shown, report, folder))
-            standings.append(_standing(row, shown, report, folder))
+            how, learner = _ended(shown, report, folder), _learner(row, shown)
+            grades.append(grade_of(how, learner, titles={}, reports=Path(settings.GRADE.folder) / folder))
+            standings.append(standing_of(how, learner, name=str(row.member)))
         try:
             for name, content in _tables(link, tuple(grades), standings):
                 made.writestr(name, content)
@@ -74,58 +79,20 @@ def _tables(link: Link, grades: tuple[Grade, ...], standings: list[Standing]) ->
     return [*files, ("index.html", class_page(view, course.template_dirs))]
 
 
-def _learner(row: Row) -> attempt.Attempt:
+def _learner(row: Row, shown: Attempt) -> attempt.Attempt:
     ids = (("lti", row.member.user), ("email", row.member.email))
-    assert row.latest is not None
     return attempt.Attempt(
         key=str(row.member.id),
         learners=(attempt.Learner(name=str(row.member), ids=tuple(pair for pair in ids if pair[1])),),
         files=(),
-        submitted=row.latest.handed_in_at.isoformat(timespec="seconds"),
-        number=row.latest.number,
+        submitted=shown.handed_in_at.isoformat(timespec="seconds"),
+        number=shown.number,
     )
 
 
-def _grade(row: Row, shown: Attempt, report: Report | None, folder: str) -> Grade:
+def _ended(shown: Attempt, report: Report | None, folder: str) -> Ended:
+    """Return how an attempt ended, as a batch tells it."""
     if report is None:
         reason = shown.reason or "it isn't graded yet"
-        return Grade(attempt=_learner(row), status="not_graded", reason=reason, folder=folder)
-    return Grade(
-        attempt=_learner(row),
-        status="graded",
-        cents=report.row["cents"],
-        max_cents=report.row["max_cents"],
-        tasks=tuple(
-            TaskGrade(id=id_, title=id_, status=status, cents=cents, max_cents=most)
-            for id_, status, cents, most in report.row["tasks"]
-        ),
-        folder=folder,
-        reports=Path(settings.GRADE.folder) / folder,
-        look=tuple(text for _, text in report.row["look"]),
-    )
-
-
-def _standing(row: Row, shown: Attempt, report: Report | None, folder: str) -> Standing:
-    key, name = str(row.member.id), str(row.member)
-    if report is None:
-        return Standing(key=key, name=name, status="not_graded", reason=shown.reason or "it isn't graded yet")
-    found = report.row
-    return Standing(
-        key=key,
-        name=name,
-        folder=folder,
-        cents=found["cents"],
-        max_cents=found["max_cents"],
-        submitted=shown.handed_in_at.isoformat(timespec="seconds"),
-        tasks=tuple(_part(part) for part in found["tasks"]),
-        criteria=tuple(_part(part) for part in found["criteria"]),
-        misconceptions=tuple((criterion, name) for criterion, name in found["misconceptions"]),
-        look=tuple((kind, text) for kind, text in found["look"]),
-        unexplained=tuple((criterion, group) for criterion, group in found["unexplained"]),
-        adjusted=found["adjusted"],
-    )
-
-
-def _part(part: list[object]) -> Part:
-    id_, status, cents, most = part
-    return Part(id=str(id_), status=Status(str(status)), cents=int(str(cents)), max_cents=int(str(most)))
+        return Ended(number=shown.number, name=shown.name, folder=folder, status="not_graded", reason=reason)
+    return replace(row_of(report.row), folder=folder)

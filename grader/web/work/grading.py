@@ -27,7 +27,7 @@ from grader.web.environment import KEY_FILE
 from grader.web.work import audit, outbox
 from grader.web.work.clock import now
 from grader.web.work.models import Attempt, Member, Report
-from grader.web.work.queue import Taken
+from grader.web.work.queue import Taken, ring
 
 __all__ = ["Graders", "end", "give_up", "lock_member", "put_back", "setup_for", "unpacked"]
 
@@ -181,6 +181,8 @@ def put_back(taken: Taken, *, blame: bool, why: str = "", seconds: float = 0.0) 
             attempt.lease_until = now() + seconds if seconds else 0
             attempt.tries -= 0 if blame else 1
             attempt.save(update_fields=["state", "worker", "lease_until", "tries", "reason"])
+            if not seconds:
+                ring()  # later, whoever rests at the bench sees that its time has come
 
 
 def unpacked(content: bytes | memoryview) -> bytes:

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 
-__all__ = ["AWAY", "FRAMES", "away", "database_away", "frame_ancestors", "headers", "policy"]
+from grader.web.lti.addresses import origin
+
+__all__ = ["AWAY", "RETURN", "away", "database_away", "frame_ancestors", "headers", "lms_origin", "policy"]
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
 AWAY = (OperationalError, InterfaceError)
 """What the database's absence looks like."""
 
-FRAMES = "frames"
-"""In a session: origins of the LMS that the visitor came from, which may show us in a frame."""
+RETURN = "return"
+"""In a session: by course id, the LMS's address to go back to. That LMS may show the course's pages in a frame."""
+
+ORIGIN = re.compile(r"https?://[a-zA-Z0-9.\-\[\]:]+")
+"""What may stand in a policy: nothing that would end its word or its rule."""
 
 
 def headers(get_response: Answer) -> Answer:
     """Let pages load nothing but our own files, and stand in nobody's frame but the visitor's LMS's."""
 
     def answer(request: HttpRequest) -> HttpResponse:
+        # No cookie of ours has one, and PostgreSQL can't look for it.
+        for name in [name for name, value in request.COOKIES.items() if "\0" in value]:
+            del request.COOKIES[name]
         response = get_response(request)
         ancestors = "'none'" if request.path.startswith("/admin/") else frame_ancestors(request)
         if "Content-Security-Policy" not in response:
@@ -46,12 +55,20 @@ def policy(ancestors: str) -> str:
 
 
 def frame_ancestors(request: HttpRequest) -> str:
-    """Return the sources that may show this visitor's pages in a frame."""
-    session = getattr(request, "session", None)
-    known: list[str] = []
-    with contextlib.suppress(DatabaseError):  # without it nobody is known
-        known = session.get(FRAMES, []) if session is not None else []
-    return " ".join(dict.fromkeys(["'self'", *settings.GRADE.frames, *known]))
+    """Return the sources that may show this page in a frame: the LMS of its course, and none of another course's."""
+    session, match = getattr(request, "session", None), request.resolver_match
+    course = str(match.kwargs.get("course_id", "")) if match is not None else ""
+    known = ""
+    if session is not None and course:
+        with contextlib.suppress(DatabaseError):  # without it nobody is known
+            known = lms_origin(session.get(RETURN, {}).get(course, ""))
+    return " ".join(dict.fromkeys(["'self'", *settings.GRADE.frames, *([known] if known else [])]))
+
+
+def lms_origin(return_url: str) -> str:
+    """Return the origin of an address as a policy can have it, "" if it has none."""
+    found = origin(return_url)
+    return found if ORIGIN.fullmatch(found) else ""
 
 
 def database_away(get_response: Answer) -> Answer:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import logging
+import threading
 from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
@@ -25,6 +27,7 @@ __all__ = [
     "Sending",
     "counting",
     "gradebook_found",
+    "keep_sending",
     "open_scores",
     "send_again",
     "send_next",
@@ -35,6 +38,9 @@ log = logging.getLogger("grader.web.outbox")
 
 MAX_TRIES = 40
 """A day and a half of trying; afterwards it waits for somebody to press the button."""
+
+LOOK_SECONDS = 0.5
+"""Between two looks at an outbox from which nothing was to be sent."""
 
 APART = 1.1
 """Seconds between two scores of one learner: an LMS keeps whole seconds and refuses what isn't later."""
@@ -115,6 +121,20 @@ def send_next() -> bool:
         )
     _settle(sending, row, answer)
     return True
+
+
+def keep_sending(stopped: threading.Event) -> None:
+    """Send scores until told to stop. In a thread of its own: an LMS that is slow keeps nobody from being graded."""
+    while not stopped.is_set():
+        try:
+            if send_next():
+                continue
+        except Error as error:
+            log.warning("the outbox can't be read (%s)", type(error).__name__)
+            with contextlib.suppress(Error):
+                connection.close()
+        stopped.wait(LOOK_SECONDS)
+    connection.close()
 
 
 def _take() -> Sending | None:

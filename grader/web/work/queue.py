@@ -10,9 +10,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from grader.model._data import data
+from grader.web.work import tickets
 from grader.web.work.clock import now_sql
 from grader.web.work.models import Attempt, WorkerSeen
 
@@ -96,8 +97,10 @@ def heartbeat(taken: Taken) -> bool:
 
 def give_back(worker: str) -> int:
     """Let what a worker had be taken at once, without waiting for its lease: it is known to have ended."""
-    mine = Attempt.objects.filter(worker=worker, state=Attempt.RUNNING)
-    return mine.update(lease_until=0)
+    with transaction.atomic():
+        count = Attempt.objects.filter(worker=worker, state=Attempt.RUNNING).update(lease_until=0)
+        ring(count)
+    return count
 
 
 def seen(worker: str, trouble: str = "") -> None:
@@ -116,9 +119,10 @@ def gone(worker: str) -> None:
     WorkerSeen.objects.filter(name=worker).delete()
 
 
-def ring() -> None:
-    """Wake a worker that waits, where the database can; call it in the transaction that put something in."""
-    if connection.vendor == "postgresql":
+def ring(count: int = 1) -> None:
+    """Wake workers that wait, where the database can; call it in the transaction that put so many attempts in."""
+    tickets.add(count)
+    if count and connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
 

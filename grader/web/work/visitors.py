@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404
 from grader.model._data import data
 from grader.web.work.models import Attempt, Course, Link, Member
 
-__all__ = ["MEMBERS", "RETURN", "Visitor", "instructor_of", "visitor_of"]
+__all__ = ["MEMBERS", "Visitor", "instructor_of", "visitor_of"]
 
-MEMBERS, RETURN = "members", "return"
-"""In a session: the visitor's member id by course id; the LMS's address to go back to by course id."""
+MEMBERS = "members"
+"""In a session: the visitor's member id by course id."""
 
 
 @data

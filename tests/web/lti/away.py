@@ -60,6 +60,10 @@ class Lms:
         """Forget everything, and behave so from now on."""
         self.ask("POST", f"{self.base}/control", json.dumps(wishes), "application/json")
 
+    def learn(self, **wishes: Any) -> None:
+        """Be otherwise from now on, and forget nothing."""
+        self.ask("POST", f"{self.base}/learn", json.dumps(wishes), "application/json")
+
     def state(self) -> Any:
         """Return what it knows."""
         return json.loads(self.ask("GET", f"{self.base}/state")[2])

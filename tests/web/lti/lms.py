@@ -38,6 +38,7 @@ from lti_consumer.lti_1p3.key_handlers import PlatformKeyHandler  # noqa: E402 -
 from lti_consumer.utils import get_data_from_cache  # noqa: E402 - Django is set up first
 
 CLIENT, DEPLOYMENT, KID = "kZgGtzWLmcuGTq0", "1", "lms-key-1"
+LTI = "https://purl.imsglobal.org/spec/lti/claim"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 PEOPLE = {
     "4": ("student", "Alice Example", "alice@example.invalid"),
@@ -103,8 +104,8 @@ def consumer() -> Any:
     return made
 
 
-def start(user: str, kind: str) -> str:
-    """Return the address with which Open edX begins a launch."""
+def start(user: str, kind: str, whose: str = "") -> str:
+    """Return the address with which Open edX begins a launch; a review looks at somebody's submission."""
     made = consumer()
     role, name, email = PEOPLE[user]
     data = Lti1p3LaunchData(
@@ -117,6 +118,7 @@ def start(user: str, kind: str) -> str:
         message_type="LtiDeepLinkingRequest" if kind == "deep_link" else "LtiResourceLinkRequest",
         context_id="2",
         context_title="Deep Learning 101",
+        custom_parameters={"whose": whose} if kind == "review" else {},
     )
     if kind == "deep_link":
         made.enable_deep_linking(STATE.launch_url, f"{BASE}/choose?course=2")
@@ -143,6 +145,13 @@ def launch(asked: dict[str, str]) -> dict[str, str]:
     made.enable_nrps(f"{BASE}/course/2/members")
     if data.message_type == "LtiDeepLinkingRequest":
         made.enable_deep_linking(STATE.launch_url, f"{BASE}/choose?course=2")
+    if "whose" in data.custom_parameters:
+        # As Moodle's gradebook opens it: the same link, without its own parameters, and whose submission it is about.
+        made.set_custom_parameters({})
+        made.set_extra_claim({
+            f"{LTI}/message_type": "LtiSubmissionReviewRequest",
+            f"{LTI}/for_user": {"user_id": data.custom_parameters["whose"]},
+        })  # fmt: skip
     answer: dict[str, str] = made.generate_launch_request(asked)
     if STATE.hints_once:
         # Moodle forgets a launch once it has been answered.
@@ -176,6 +185,10 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if parts.path == "/control":
             STATE.reset(json.loads(body))
+            self._say(200, {})
+            return
+        if parts.path == "/learn":
+            vars(STATE).update(json.loads(body))
             self._say(200, {})
             return
         if parts.path == "/state":
@@ -227,7 +240,7 @@ class Handler(BaseHTTPRequestHandler):
                 "text/html",
             )
         elif path == "/start":
-            self._say(302, {}, {"Location": start(query["user"], query.get("kind", "resource"))})
+            self._say(302, {}, {"Location": start(query["user"], query.get("kind", "resource"), query.get("for", ""))})
         elif path == "/auth":
             asked = query if method == "GET" else dict(parse_qsl(body.decode()))
             self._form(asked["redirect_uri"], launch(asked))

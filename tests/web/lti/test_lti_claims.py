@@ -146,8 +146,9 @@ def check(launch: Launch) -> None:
     assert launch.roles
     assert launch.user
     assert launch.deployment_id
-    assert (launch.message == "review") == bool(launch.for_user)
-    assert (launch.message == "deep_link") == (not launch.resource_link_id)
+    assert launch.message == "review" or not launch.for_user
+    assert launch.message == "review" or (launch.message == "deep_link") == (not launch.resource_link_id)
+    assert launch.resource_link_id or launch.lineitem or launch.message == "deep_link"
     texts = [launch.user, launch.name, launch.email, launch.context_id, launch.context_title, launch.resource_link_id]
     texts += [launch.resource_title, launch.for_user, launch.locale, *(text for pair in launch.custom for text in pair)]
     for text in texts:

@@ -63,7 +63,17 @@ def test_a_choice_goes_back(browser: Browser, lms: Lms, arrived: list[Any]) -> N
         "title": item["title"],
         "url": LAUNCH,
         "custom": {"assignment": "attention", "attempts": "5", "deadline": "2026-12-24T18:00:00+00:00"},
-        "lineItem": {"label": item["title"], "scoreMaximum": 100, "resourceId": "attention", "tag": "attention"},
+        "lineItem": {
+            "label": item["title"],
+            "scoreMaximum": 100,
+            "resourceId": "attention",
+            "tag": "attention",
+            "submissionReview": {
+                "reviewableStatus": ["InProgress", "Submitted", "Completed"],
+                "label": "Report",
+                "url": LAUNCH,
+            },
+        },
     }
     claims = choice["claims"]
     assert (claims["iss"], claims["aud"]) == ("kZgGtzWLmcuGTq0", lms.base)

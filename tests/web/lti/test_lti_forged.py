@@ -101,7 +101,10 @@ CLAIMS: dict[str, tuple[Callable[[Claims], Any], str]] = {
     "course without id": (put(f"{LTI}/context", {"title": "x"}), "token-missing-claim"),
     "course is a word": (put(f"{LTI}/context", "2"), "token-bad-claim"),
     "roster is a word": (put(NRPS, "x"), "token-bad-claim"),
-    "review of nobody": (put(f"{LTI}/message_type", "LtiSubmissionReviewRequest"), "review-whose"),
+    "review of nobody": (
+        lambda c: c.update({f"{LTI}/message_type": "LtiSubmissionReviewRequest", f"{LTI}/for_user": {}}),
+        "review-whose",
+    ),
     "review of somebody else": (
         lambda c: c.update({f"{LTI}/message_type": "LtiSubmissionReviewRequest", f"{LTI}/for_user": {"user_id": "5"}}),
         "review-not-yours",

@@ -234,3 +234,14 @@ def test_json_that_isn_t_any() -> None:
     for body in (b"{", b"[" * 200_000, b"\xff"):
         with pytest.raises(ValueError, match="no JSON"):
             http.Answer(status=200, reason="", headers={}, body=body).json()
+
+
+def test_a_lookup_that_doesn_t_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host's own name servers may take their time; a request's time is over all the same."""
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **options: over.wait(20) and [])
+    try:
+        assert code_of("https://lms.example/", timeout=0.2) == "timeout"
+        assert not over.is_set()
+    finally:
+        over.set()

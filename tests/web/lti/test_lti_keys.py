@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import jwt
@@ -16,6 +19,7 @@ from grader.web.lti.models import Platform, ToolKey
 from grader.web.lti.platform_keys import AGE, PAUSE
 from tests.web.lti.away import Browser, Lms
 from tests.web.lti.conftest import pem_of
+from tests.web.work.servers import until
 
 
 def rest(platform: Platform) -> None:
@@ -221,3 +225,30 @@ def test_many_start_at_once(fresh: None) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(kid, range(4)))) == 1
+
+
+@pytest.mark.slow
+def test_a_slow_lms_and_a_storm_of_unknown_keys(the_lms: Lms, tmp_path: Path) -> None:
+    """Threads of a real server that wait for keys are few: others get pages meanwhile, and honest people come in."""
+    from tests.web.lti.test_lti_whole_way import form_of, launched, serving
+    from tests.web.work.servers import Browser as Visitor
+
+    with contextmanager(serving)(tmp_path, the_lms, {}) as server:
+        launched(server, the_lms, "4")
+        with sqlite3.connect(tmp_path / "data" / "grade.sqlite3") as rows:
+            rows.execute("UPDATE lti_platform SET jwks_asked_at = '2020-01-01 00:00:00'")
+        the_lms.learn(behaviour={"jwks": {"sleep": 6, "times": 1}})
+        attackers = []
+        for number in range(12):
+            visitor = Visitor(server.address)
+            visitor.get(f"{the_lms.base}/start?user=5")
+            form = form_of(visitor)
+            claims = jwt.decode(form["id_token"], options={"verify_signature": False})
+            attackers.append((visitor, {**form, "id_token": the_lms.signed(claims, kid=f"unknown-{number}")}))
+        with ThreadPoolExecutor(12) as pool:
+            sent = [pool.submit(who.post, f"{server.address}/lti/launch", form) for who, form in attackers]
+            until(lambda: len(the_lms.asked("/jwks")) == 2, "the question for keys")
+            until(lambda: sum(one.done() for one in sent) >= 9, "those that don't wait")
+            assert launched(server, the_lms, "5").status == 200
+            assert not all(one.done() for one in sent)
+        assert {who.status for who, _ in attackers} == {403}

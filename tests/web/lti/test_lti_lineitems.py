@@ -12,7 +12,7 @@ from django.utils import timezone
 from grader.web.lti.lineitems import CLAIM, below, ensure_lineitem, with_query
 from grader.web.lti.models import LineItem, Platform
 from grader.web.lti.services import ServiceError
-from tests.web.lti.away import Lms
+from tests.web.lti.away import LAUNCH, Lms
 from tests.web.lti.ours import tool_pem
 
 
@@ -36,6 +36,9 @@ def test_a_column_is_created_once(platform: Platform, lms: Lms) -> None:
     assert len(lms.asked("/lineitems")) == 2
     assert lms.state()["items"]["5"] == {
         "label": "Attention", "scoreMaximum": 100, "resourceLinkId": "7", "resourceId": "attention", "tag": "attention",
+        "submissionReview": {
+            "reviewableStatus": ["InProgress", "Submitted", "Completed"], "label": "Report", "url": LAUNCH,
+        },
     }  # fmt: skip
     (request,) = made(lms)
     assert request["path"] == "/course/2/lineitems?type_id=1"

@@ -51,8 +51,11 @@ def serving(folder: Path, lms: Lms, environment: dict[str, str]) -> Iterator[Ser
     form = serialization.PublicFormat.SubjectPublicKeyInfo
     pem = key.public_bytes(serialization.Encoding.PEM, form).decode()
     lms.be(tool=pem, login_url=f"{made.address}/lti/login", launch_url=f"{made.address}/lti/launch", hints_once=True)
-    yield made
-    assert made.stop() == 0
+    try:
+        yield made
+    finally:
+        code = made.stop()
+    assert code == 0
     assert "Traceback" not in made.log
     for secret in ("Alice", "example.invalid", "id_token", "eyJ"):
         assert secret not in made.log
@@ -127,3 +130,7 @@ def test_a_stranger_sees_nothing(server: Server, the_lms: Lms) -> None:
     assert thief.status == 404
     thief.post(f"{server.address}/lti/launch", form)
     assert thief.status == 403
+    # Nor does a cookie that no database can look for.
+    odd = urllib.request.Request(f"{server.address}/verify/", headers={"Cookie": 'grade_session="\\000abcdefghij"'})
+    with urllib.request.urlopen(odd) as answer:
+        assert answer.status == 200

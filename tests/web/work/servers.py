@@ -28,8 +28,6 @@ POSTGRES = Path("/usr/lib/postgresql/15/bin")
 KEY = "a-key-of-the-tests-that-is-long-enough-0123456789"
 PATIENCE = 120.0
 
-NO_STUDENT = "import numpy as np\n"
-
 
 def free_port() -> int:
     """Return a port that nobody listens at."""
@@ -62,6 +60,7 @@ class Server:
             **plain, "GRADE_DATA": str(folder), "PYTHONPATH": str(ROOT), "GRADE_LEASE": "4", **(environment or {}),
         }  # fmt: skip
         self.process: subprocess.Popen[bytes] | None = None
+        self.others: list[subprocess.Popen[bytes]] = []
 
     @property
     def address(self) -> str:
@@ -100,6 +99,22 @@ class Server:
             assert process.poll() is None, self.log
         return self
 
+    def worker(self) -> subprocess.Popen[bytes]:
+        """Start ``grade worker``, as on another machine; `stop` ends it too."""
+        with open(self.folder / "log", "ab") as log:
+            self.others.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "grader", "worker"],
+                    env=self.environment,
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+        return self.others[-1]
+
     def health(self) -> dict[str, Any]:
         """Return what it says of itself, with the status of the answer."""
         try:
@@ -124,7 +139,16 @@ class Server:
         self.process.wait()
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; return its exit code."""
+        """End it as Ctrl-C does, and its workers of other machines; return its exit code."""
+        for other in self.others:
+            other.terminate()
+        for other in self.others:
+            try:
+                other.wait(30)
+            except subprocess.TimeoutExpired:
+                other.kill()
+                other.wait()
+        self.others.clear()
         if self.process is None:
             return 0
         if self.process.poll() is None:
@@ -212,9 +236,15 @@ class Browser:
 
 
 class Postgres:
-    """Debian's PostgreSQL with a folder and a port of its own, run by somebody without rights."""
+    """Debian's PostgreSQL with a folder and a port of its own, run by somebody without rights.
 
-    def __init__(self) -> None:
+    Args:
+        synced: It waits for the disk, as it does where its data is worth something. Without, it outlives the end of
+            its processes all the same, and not that of the machine.
+    """
+
+    def __init__(self, *, synced: bool = False) -> None:
+        self._sync = [] if synced else ["-c fsync=off"]
         # Whoever runs it has to reach its folder, which the tests' own may not let them; and a socket's path is short.
         self.folder, self.port = Path(tempfile.mkdtemp(prefix="grade-pg-", dir="/tmp")), free_port()
         self._as = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
@@ -231,7 +261,8 @@ class Postgres:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
+        places = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
+        options = " ".join([places, *self._sync])
         self._do(
             "pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", str(self.folder / "log"), "-o", options, "start"
         )
@@ -248,9 +279,9 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(*, synced: bool = False) -> Iterator[Postgres]:
     """Run a PostgreSQL until it isn't needed any more."""
-    made = Postgres()
+    made = Postgres(synced=synced)
     try:
         made.start()
         yield made

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.usefixtures("database")
 Instructor = frozenset({"instructor"})
 
 
-def arrive(client: Any, **changes: Any) -> Any:
-    """Arrive with a launch, in a request with a session as the launch's own view has it."""
+def arrive(client: Any, *, again: bool = False, **changes: Any) -> Any:
+    """Arrive with a launch, in a request with a session as the launch's own view has it; ``again`` in the same one."""
     from django.contrib.messages.storage.cookie import CookieStorage
     from django.contrib.sessions.backends.db import SessionStore
     from django.test import RequestFactory
@@ -22,12 +22,13 @@ def arrive(client: Any, **changes: Any) -> Any:
     from grader.web.work.arrivals import arrive as come
 
     request = RequestFactory().post("/lti/launch")
-    request.session = SessionStore()
+    from django.conf import settings
+
+    known = client.cookies[settings.SESSION_COOKIE_NAME].value if again else None
+    request.session = SessionStore(known)
     request._messages = CookieStorage(request)  # type: ignore[attr-defined]  # as the middleware does
     answer = come(request, rows.launch(**changes))
     request.session.save()
-    from django.conf import settings
-
     client.cookies[settings.SESSION_COOKIE_NAME] = request.session.session_key
     return answer
 
@@ -113,7 +114,7 @@ def test_a_review_opens_the_learner_s_last_attempt(client: Any) -> None:
     shown = arrive(client, message="review", for_user="u", user="ina", roles=Instructor)
     assert str(last.id) in shown["Location"]
     assert str(last.id) in arrive(client, message="review", for_user="u")["Location"]
-    assert str(last.id) not in arrive(client, message="review", for_user="u", user="eve")["Location"]
+    assert arrive(client, message="review", for_user="u", user="eve").status_code == 404
 
 
 def test_texts_of_the_lms_are_tame(client: Any) -> None:
@@ -161,3 +162,33 @@ def test_the_session_is_a_new_one(client: Any) -> None:
 
     assert request.session.session_key != planted
     assert not SessionStore().exists(planted)
+
+
+def test_each_course_s_lms_frames_its_own_pages(client: Any) -> None:
+    """An LMS that a visitor came from as well can't show another one's pages: clicks there would be the visitor's."""
+    mine = arrive(client, roles=Instructor)["Location"]
+    other = arrive(
+        client, again=True, platform_id=2, return_url="https://evil.example/back", roles=Instructor, user="ina"
+    )["Location"]
+
+    for page, lms in ((mine, "https://lms.example"), (other, "https://evil.example")):
+        assert client.get(page)["Content-Security-Policy"].endswith(f"frame-ancestors 'self' {lms}")
+    assert client.get("/verify/")["Content-Security-Policy"].endswith("frame-ancestors 'self'")
+
+
+@pytest.mark.parametrize("address", ["https://a.example;script-src *", "https://a.example,b", "https://ä.example/", ""])
+def test_an_address_that_fits_no_policy(client: Any, address: str) -> None:
+    """It ends neither its word nor its rule."""
+    page = client.get(arrive(client, return_url=address)["Location"])
+
+    assert page["Content-Security-Policy"].endswith("frame-ancestors 'self'")
+
+
+def test_somebody_else_at_the_same_computer(client: Any) -> None:
+    """Who comes next from the same LMS finds nothing open of the one before; the same person keeps all courses."""
+    first = arrive(client, context_id="one")["Location"]
+    second = arrive(client, again=True, context_id="two")["Location"]
+    assert [client.get(page).status_code for page in (first, second)] == [200, 200]
+    third = arrive(client, again=True, context_id="two", user="eve")["Location"]
+
+    assert [client.get(page).status_code for page in (first, third)] == [404, 200]

@@ -173,3 +173,26 @@ def test_the_page_says_what_is_wrong(client: Any, ada: Any) -> None:
     assert large.status_code == 413
     assert rows.post(client, page, f"{page}hand-in").status_code == 400
     assert rows.post(client, page, f"{page}hand-in", {"file": SimpleUploadedFile("a.py", b"x=1")}).status_code == 302
+
+
+def test_the_report_leads_back_to_the_form(client: Any, ada: Any) -> None:
+    """Beside the points, for as long as something is taken, with what is left; never beside another's attempt."""
+    link = ada.course.links.get()
+    made = rows.graded(ada.course, ada)
+    page = f"/c/{ada.course.id}/attempt/{made.id}/"
+    rows.enter(client, ada)
+    seen = [client.get(page).content.decode()]
+    for change in (
+        {"attempts": 3},
+        {"attempts": 1},
+        {"attempts": 0, "deadline": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)},
+    ):
+        type(link).objects.filter(id=link.id).update(**change)
+        seen.append(client.get(page).content.decode())
+
+    assert ["Hand in again</a>" in text for text in seen] == [True, True, False, False]
+    assert "Hand in again</a> (2 attempts left)" in seen[1]
+
+    type(link).objects.filter(id=link.id).update(deadline=None)
+    rows.enter(client, rows.member(ada.course, "ina", instructor=True))
+    assert "Hand in again" not in client.get(page).content.decode()

@@ -168,4 +168,4 @@ def test_ids_cannot_be_guessed() -> None:
 def test_without_the_demo_there_is_no_demo(client: Any) -> None:
     """Its page isn't there, nor its form."""
     assert client.get("/demo/").status_code == 404
-    assert rows.post(client, "/verify/", "/demo/", {"person": "instructor"}).status_code == 404
+    assert rows.post(client, "/admin/login/", "/demo/", {"person": "instructor"}).status_code == 404

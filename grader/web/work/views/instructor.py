@@ -109,7 +109,7 @@ def _again(visitor: Visitor, link: Link, ids: list[UUID], work: str, *, due: flo
                 state=Attempt.QUEUED, work=what, due=due, tries=0, worker="", lease_until=0
             )
             audit.note(visitor.course, visitor.member, f"regrade: {what}", attempt.id, was=attempt.score)
-        ring()
+        ring(count)
     return count
 
 
@@ -159,10 +159,8 @@ def _decide(visitor: Visitor, attempt: Attempt, criterion: str, cents: int | Non
             )
         now = "" if cents is None else f"{cents / 100:g}: {reason}"
         audit.note(visitor.course, visitor.member, f"override: {criterion}"[:50], attempt.id, was=was, now=now)
-        Attempt.objects.filter(id=attempt.id).exclude(state__in=Attempt.UNFINISHED).update(
-            state=Attempt.QUEUED, work=Attempt.JUDGE, due=time.time(), tries=0, worker="", lease_until=0
-        )
-        ring()
+        ended = Attempt.objects.filter(id=attempt.id).exclude(state__in=Attempt.UNFINISHED)
+        ring(ended.update(state=Attempt.QUEUED, work=Attempt.JUDGE, due=time.time(), tries=0, worker="", lease_until=0))
 
 
 @require_POST

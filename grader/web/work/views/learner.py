@@ -68,6 +68,8 @@ def attempt(request: HttpRequest, course_id: UUID, attempt_id: UUID) -> HttpResp
         "delivery": ScoreDelivery.objects.filter(link=shown.link, member=shown.member, attempt=shown).first(),
         "again_score": _delta(reports),
     }
+    if shown.member_id == visitor.member.id and not shown.waits:
+        context |= _chances(visitor, shown.link)
     if visitor.member.instructor:
         as_student = request.GET.get("as") == "student"
         context |= {
@@ -135,19 +137,22 @@ def starter(request: HttpRequest, course_id: UUID, link_id: UUID, name: str) -> 
 
 def _student(visitor: Visitor, link: Link) -> Context:
     mine = list(Attempt.objects.filter(link=link, member=visitor.member).order_by("-number"))
-    left = attempts_left(link, visitor.member)
-    closed = link.deadline is not None and timezone.now() > link.deadline and not visitor.member.instructor
     counts = outbox.counting(link, visitor.member)
     return {
         **_about(visitor, link),
         "attempts": mine,
-        "left": left,
-        "closed": closed,
-        "open": not closed and left != 0,
+        **_chances(visitor, link),
         "counts": counts,
         "delivery": ScoreDelivery.objects.filter(link=link, member=visitor.member).first(),
         "limit": settings.MAX_UPLOAD // 1_000_000,
     }
+
+
+def _chances(visitor: Visitor, link: Link) -> Context:
+    """Say whether, and how often, the visitor may hand in."""
+    left = attempts_left(link, visitor.member)
+    closed = link.deadline is not None and timezone.now() > link.deadline and not visitor.member.instructor
+    return {"left": left, "closed": closed, "open": not closed and left != 0}
 
 
 def _about(visitor: Visitor, link: Link) -> Context:
