@@ -12,6 +12,7 @@ import secrets
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -170,10 +171,12 @@ def _parent(path: Path) -> int:
 class Browser:
     """A browser without script: it keeps cookies, follows redirects and fills forms."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, trusts: ssl.SSLContext | None = None) -> None:
         self.address = address
         self.jar = http.cookiejar.CookieJar()
-        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
+        self._opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(self.jar), urllib.request.HTTPSHandler(context=trusts)
+        )
         self.url, self.status, self.text = "", 0, ""
         self.headers: Any = {}
 
