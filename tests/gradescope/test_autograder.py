@@ -66,6 +66,18 @@ def autograder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return set_up(tmp_path_factory.mktemp("gradescope") / "auto grader", build_autograder())
 
 
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return /autograder with a small course."""
+    return set_up(tmp_path_factory.mktemp("small") / "autograder", build_autograder(SMALL))
+
+
+@pytest.fixture
+def root(small: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, which may be broken."""
+    return Path(shutil.copytree(small, tmp_path / "autograder"))
+
+
 def run(root: Path, files: Mapping[str, str | bytes]) -> tuple[Done, Any]:
     """Hand files in, and return what was printed and what results.json holds."""
     folder = root / "submission"
@@ -308,9 +320,8 @@ def test_a_check_that_fails_costs_no_points(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["settings", "interpreter", "package"])
-def test_whatever_fails_there_is_a_result(tmp_path: Path, trouble: str) -> None:
+def test_whatever_fails_there_is_a_result(root: Path, trouble: str) -> None:
     """Half of the archive gone, no Python, a module that can't be imported: the page says that it is our fault."""
-    root = set_up(tmp_path / "autograder", build_autograder(SMALL))
     if trouble == "settings":
         (root / "source" / "settings.json").write_text("{", encoding="utf-8")
     elif trouble == "interpreter":
@@ -322,9 +333,8 @@ def test_whatever_fails_there_is_a_result(tmp_path: Path, trouble: str) -> None:
     failed(*run(root, {"submission.py": ""}))
 
 
-def test_where_nothing_holds_it_refuses(tmp_path: Path) -> None:
+def test_where_nothing_holds_it_refuses(root: Path) -> None:
     """``auto`` never runs a file with all rights; the instructor is told what is missing."""
-    root = set_up(tmp_path / "autograder", build_autograder(SMALL))
     place = root / "source" / "package" / "grader" / "run" / "isolation.py"
     text = place.read_text(encoding="utf-8")
     place.write_text(text.replace('sys.platform != "linux"', "True"), encoding="utf-8")
