@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from dataclasses import replace
 from functools import cache
 
 from grader.core.assignment import Assignment
@@ -37,9 +38,14 @@ def forking() -> Backend:
     return made
 
 
-def graded(submission: Submission, seed: int = 1, *, backend: Backend | None = None) -> tuple[Transcript, Result]:
-    """Run a submission and judge it."""
-    return grade(assignment(), submission, seed, Scratch(backend or forking(), submission))
+def graded(
+    submission: Submission, seed: int = 1, *, backend: Backend | None = None, call_seconds: float = 0.0
+) -> tuple[Transcript, Result]:
+    """Run a submission and judge it; with ``call_seconds``, no call may take as long as the assignment allows."""
+    judged = assignment()
+    if call_seconds:
+        judged = replace(judged, limits=replace(judged.limits, call_seconds=call_seconds))
+    return grade(judged, submission, seed, Scratch(backend or forking(), submission))
 
 
 def document(result: Result) -> str:
