@@ -123,8 +123,12 @@ def _render(name: str, template_dirs: Sequence[Path], **context: object) -> str:
         if not theirs and not isinstance(error, jinja2.TemplateError):
             raise
         place, line = _place(error, template_dirs) or (name, 0)
-        hint = f"The course has pages of its own: compare {', '.join(theirs)} with ours." if theirs else ""
-        raise CourseError(place, f"line {line}" if line else "", f"{error}".rstrip(".") + ".", hint=hint) from error
+        raise CourseError(
+            place,
+            f"line {line}" if line else "",
+            f"{error}".rstrip(".") + ".",
+            hint=f"The course has pages of its own: compare {', '.join(theirs)} with ours." if theirs else "",
+        ) from error
 
 
 def _templates_of_course(template_dirs: Sequence[Path]) -> list[str]:
