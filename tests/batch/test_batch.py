@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import LINUX, THREE, grade, names, one_sentence, start, without_powers
+from tests.cli.shell import LINUX, THREE, grade, holds, names, one_sentence, start, without_powers
 
 WORDS = {"b": "right", "a": "wrong", "c": "look"}
 
@@ -195,7 +195,7 @@ def test_an_interrupted_batch_leaves_nothing_running(number: int, hand_ins: Path
     words = ("batch", hand_ins, "--course", course, "--isolation", "process", "--jobs", 1)
     process = start(*words, cwd=tmp_path, env={"TMPDIR": str(scratch)})
     until = time.monotonic() + 60
-    while not list(scratch.rglob("busy")) and time.monotonic() < until:
+    while not holds(scratch, "busy") and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import LINUX, THREE, grade, names, one_sentence, start
+from tests.cli.shell import LINUX, THREE, grade, holds, names, one_sentence, start
 from tests.run.arena import alive, children
 
 WORDS = ["right", "wrong", "look", "else", "fail", "print"]
@@ -80,7 +80,7 @@ def test_nothing_outlives_a_killed_run(isolation: str, course: Path, tmp_path: P
     words = ("batch", tmp_path / "hand-ins", "--course", course, "--isolation", isolation, "--out", tmp_path / "out")
     process = start(*words, "--jobs", 2, cwd=tmp_path, env={"TMPDIR": str(tmp_path / "tmp")})
     transcripts = tmp_path / "out" / ".grade" / "transcripts"
-    wait_for(lambda: list((tmp_path / "tmp").rglob("busy")) and transcripts.is_dir() and any(transcripts.iterdir()))
+    wait_for(lambda: holds(tmp_path / "tmp", "busy") and transcripts.is_dir() and any(transcripts.iterdir()))
     below = children(process.pid)
     assert len(below) >= 3  # two jobs, and a process with student code
     process.kill()
@@ -121,7 +121,7 @@ def test_two_runs_do_not_mix(hand_ins: Path, course: Path, tmp_path: Path) -> No
     words = ("batch", hand_ins, "--course", course, "--isolation", "process", "--out", tmp_path / "out")
     first = start(*words, cwd=tmp_path, env={"TMPDIR": str(scratch)})
     until = time.monotonic() + 60
-    while not list(scratch.rglob("busy")) and time.monotonic() < until:
+    while not holds(scratch, "busy") and time.monotonic() < until:
         time.sleep(0.02)
     one_sentence(grade(*words, "--resume"), 2, "Another run is writing")
     one_sentence(grade(*words), 2, "Another run is writing")
@@ -196,7 +196,7 @@ def test_how_to_go_on_is_the_whole_command(hand_ins: Path, course: Path, tmp_pat
     words = ("--course", course, "--isolation", "process", "--jobs", 2, "--no-share", "--out", tmp_path / "out")
     process = start("batch", hand_ins, *words, cwd=tmp_path, env={"TMPDIR": str(scratch)})
     until = time.monotonic() + 60
-    while not list(scratch.rglob("busy")) and time.monotonic() < until:
+    while not holds(scratch, "busy") and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

@@ -170,6 +170,11 @@ class Kept:
         return self.folder / "run.transcript"
 
 
+def holds(folder: Path, name: str) -> bool:
+    """Whether a file of this name is below ``folder``, where others come and go meanwhile."""
+    return any(name in files for _, _, files in os.walk(folder))
+
+
 def names(folder: Path) -> list[str]:
     """Return what lies in a folder, hidden files too."""
     return sorted(path.name for path in folder.iterdir())
