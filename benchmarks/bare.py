@@ -21,7 +21,7 @@ import numpy as np
 
 from grader.core.values import to_python
 from grader.model import Call, Transcript
-from grader.store.journal import FOLDER
+from grader.store.layout import FOLDER
 from grader.store.transcripts import read_transcript
 
 __all__ = ["main"]

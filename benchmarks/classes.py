@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks import classroom, measure
 from grader.course import find_course
-from grader.store.journal import FOLDER
+from grader.store.layout import FOLDER
 
 __all__ = ["main"]
 

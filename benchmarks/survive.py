@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks import classroom, measure
-from grader.store.journal import FOLDER
+from grader.store.layout import FOLDER
 
 __all__ = ["main"]
 

@@ -42,9 +42,8 @@ class Pages:
             "result.json": self._document(public),
         }
 
-    def changed(self, public: Result, before: str) -> dict[str, str]:
-        """Return the files that aren't as they were when they were ``made_of`` what ``before`` says."""
-        now = self.made_of(public)
+    def changed(self, public: Result, before: str, now: str) -> dict[str, str]:
+        """Return the files that aren't as they were when they were made of what ``before`` says (see ``made_of``)."""
         if before == now:
             return {}
         # Pages don't say by which course they were judged: often they are as good as they were.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from grader.course import Course, grounds_of
 from grader.errors import OutputError
 from grader.store.files import make_folder, write_file
 from grader.store.judgements import dump_judgements, load_judgements
+from grader.store.layout import verdict_path
 
 __all__ = ["Verdicts"]
 
@@ -22,43 +22,36 @@ class Verdicts:
     """Of one run and one course.
 
     Args:
-        folder: Where they lie; None if nothing can be kept, since the run's folder is on another machine.
+        out: The run's output folder; None if nothing can be kept, since it is on another machine.
         course: What they are judged by.
         assignment: Of that course.
     """
 
-    def __init__(self, folder: Path | None, course: Course, assignment: Assignment) -> None:
-        self._folder, self._course, self._assignment = folder, course, assignment
+    def __init__(self, out: Path | None, course: Course, assignment: Assignment) -> None:
+        self._out, self._course, self._assignment = out, course, assignment
 
     @cached_property
     def _grounds(self) -> Mapping[str, str]:
         return grounds_of(self._course, self._assignment)
 
-    def known(self, name: str, transcript: bytes) -> dict[str, TaskJudgement]:
-        """Return what was found in these bytes of the transcript ``name`` and still holds, by task id."""
-        if self._folder is None:
+    def known(self, name: str, mark: str) -> dict[str, TaskJudgement]:
+        """Return what was found in the transcript ``name``, if it has this SHA-256, and still holds, by task id."""
+        if self._out is None:
             return {}
         try:
-            content = self._path(name).read_bytes()
+            content = verdict_path(self._out, name).read_bytes()
         except OSError:
             return {}
-        return load_judgements(content, _mark(transcript), self._grounds)
+        return load_judgements(content, mark, self._grounds)
 
-    def keep(self, name: str, transcript: bytes, judgement: Judgement) -> None:
-        """Keep what was found in these bytes, unless a check of ours failed. That it is kept is needed by nothing."""
-        if self._folder is None or judgement.fault:
+    def keep(self, name: str, mark: str, judgement: Judgement) -> None:
+        """Keep what was found in that transcript, unless a check of ours failed. Nothing needs it to be kept."""
+        if self._out is None or judgement.fault:
             return
+        path = verdict_path(self._out, name)
         found = {task.task: task for task in judgement.tasks}
         # A check may put something into a finding that can't be written down: then it is judged each time.
         with contextlib.suppress(OutputError, TypeError):
-            make_folder(self._folder)
-            content = dump_judgements(_mark(transcript), self._grounds, found)
-            write_file(self._path(name), content, lasting=False)
-
-    def _path(self, name: str) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{name}.json"
-
-
-def _mark(transcript: bytes) -> str:
-    return hashlib.sha256(transcript).hexdigest()
+            content = dump_judgements(mark, self._grounds, found)
+            make_folder(path.parent)
+            write_file(path, content, lasting=False)

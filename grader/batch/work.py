@@ -26,6 +26,7 @@ from grader.course import find_course, load_assignment
 from grader.errors import CourseError, EnvironmentFault, GraderError, IsolationError, OutputError
 from grader.model._data import replace
 from grader.run.stopwatch import Stopwatch
+from grader.store.layout import transcript_path
 
 if TYPE_CHECKING:
     from grader.core.assignment import Assignment
@@ -104,9 +105,8 @@ class _Worker:
             self._assignment = load_assignment(self._course, setup.assignment)
             if setup.digest and setup.digest != self._assignment.digest:
                 raise _another_course(self._assignment)
-            place = Path(setup.out) / ".grade" / "verdicts" if setup.out else None
             self._pages = Pages(self._course, self._assignment, setup.hints)
-            self._verdicts = Verdicts(place, self._course, self._assignment)
+            self._verdicts = Verdicts(Path(setup.out) if setup.out else None, self._course, self._assignment)
             # What a course holds stays to the end: nobody looks for garbage in it with each submission.
             gc.collect()
             gc.freeze()
@@ -177,7 +177,7 @@ class _Worker:
         finally:
             scratch.close()
         kept = dump_transcript(transcript)
-        self._verdicts.keep(request.folder, kept, found[0])
+        self._verdicts.keep(request.folder, _sha256(kept), found[0])
         return self._told(request, transcript, result, watch, kept)
 
     def _judge_again(self, request: Request) -> Answer:
@@ -193,19 +193,20 @@ class _Worker:
                 # Another learner handed in the same under another name.
                 transcript = replace(transcript, name=request.files[0].name)
                 content = dump_transcript(transcript)
-            known = {} if self._setup.afresh else self._verdicts.known(request.folder, content)
+            mark = _sha256(content)
+            known = {} if self._setup.afresh else self._verdicts.known(request.folder, mark)
         with watch.stage("judge"):
             result = judge_transcript(self._assignment, transcript, known=known, keep=found.append)
         kept = content if self._backend is not None else b""
         if len(known) < len(self._assignment.tasks):
-            self._verdicts.keep(request.folder, content, found[0])
+            self._verdicts.keep(request.folder, mark, found[0])
         return self._told(request, transcript, result, watch, kept)
 
     def _transcript(self, request: Request) -> bytes:
         """Return the transcript that is to be judged: as it was sent, or as it lies here. Raises OutputError."""
         if request.transcript:
             return base64.b64decode(request.transcript)
-        path = Path(self._setup.out) / ".grade" / "transcripts" / f"{request.kept}.transcript"
+        path = transcript_path(Path(self._setup.out), request.kept)
         try:
             return path.read_bytes()
         except OSError as error:
@@ -239,20 +240,20 @@ class _Worker:
         decided = decide(result, request.overrides, request.sentences)
         with watch.stage("render"):
             public = redact(decided, "learner")
-            made, digest = request.made
-            whole = bool(made and self._setup.out) and is_whole(Path(self._setup.out) / request.folder, digest)
-            files = self._pages.changed(public, made if whole else "")
+            made, (before, digest) = self._pages.made_of(public), request.made
+            whole = bool(before and self._setup.out) and is_whole(Path(self._setup.out) / request.folder, digest)
+            files = self._pages.changed(public, before if whole else "", made)
             if files:
-                digest = hashlib.sha256(files["result.json"].encode()).hexdigest()
+                digest = _sha256(files["result.json"].encode())
             if self._setup.instructor:
                 files["instructor.html"] = self._pages.of(decided)["report.html"]
         if self._setup.out:
             with watch.stage("write"):
                 out = Path(self._setup.out)
                 if kept:
-                    place = out / ".grade" / "transcripts"
-                    make_folder(place)
-                    write_file(place / f"{request.folder}.transcript", kept, lasting=False)
+                    path = transcript_path(out, request.folder)
+                    make_folder(path.parent)
+                    write_file(path, kept, lasting=False)
                 if files:
                     write_folder(out / request.folder, files)
         standing = standing_of(decided, self._assignment.texts, key="")
@@ -267,7 +268,7 @@ class _Worker:
             cents=standing.cents,
             max_cents=standing.max_cents,
             digest=digest,
-            made=self._pages.made_of(public),
+            made=made,
             isolation=dict(result.environment).get("isolation", ""),
             tasks=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.tasks),
             criteria=tuple((part.id, str(part.status), part.cents, part.max_cents) for part in standing.criteria),
@@ -312,6 +313,10 @@ def _another_course(assignment: Assignment) -> GraderError:
         f"reference/{assignment.id}", "", "the course here isn't the one that this run is graded with.",
         hint="Use the same course everywhere; grade regrade judges a whole run by a changed one.",
     )  # fmt: skip
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _not_graded(request: Request, reason: str) -> Answer:

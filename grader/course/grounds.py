@@ -105,11 +105,11 @@ class _Sources:
         if name not in self._read:
             path = self._folder.joinpath(*name.split("."))
             path = path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
-            self._read[name] = _source(path, name) if path.is_file() else None
+            self._read[name] = _read_module(path, name) if path.is_file() else None
         return self._read[name]
 
 
-def _source(path: Path, name: str) -> tuple[str, list[str] | None]:
+def _read_module(path: Path, name: str) -> tuple[str, list[str] | None]:
     content = path.read_bytes()
     digest = hashlib.sha256(name.encode() + b"\0" + content).hexdigest()
     place = place_of(path, "imports")

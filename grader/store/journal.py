@@ -21,10 +21,10 @@ from grader.errors import OutputError, UsageError
 from grader.model._data import data
 from grader.model.attempt import Attempt, HandedFile, Learner
 from grader.store.files import make_folder, write_file
+from grader.store.layout import FOLDER, PLACES, transcript_path
 
 __all__ = ["Ended", "Entry", "Facts", "Journal", "Kept"]
 
-FOLDER = ".grade"
 VERSION = 1
 """Of the tables and of what stands in them."""
 
@@ -136,7 +136,7 @@ class Journal:
             raise UsageError(
                 f"There is no run in '{out}'.", hint="Name the folder that grade batch wrote its results to."
             )
-        for place in (self.root, path, *(self.root / name for name in ("files", "transcripts", "verdicts"))):
+        for place in (self.root, path, *(self.root / name for name in PLACES)):
             if place.is_symlink():
                 raise OutputError(f"{place} is a link, and nothing is written through links.", hint="Remove it.")
         self._lock = _locked(self.root / "lock.sqlite", out)
@@ -289,7 +289,7 @@ class Journal:
 
     def transcript(self, folder: str) -> Path:
         """Return where the transcript of the entry with this folder lies."""
-        return self.root / "transcripts" / f"{folder}.transcript"
+        return transcript_path(self.out, folder)
 
     def plan(self, entries: Sequence[Entry]) -> None:
         """Take entries in, all or none. One with another content than before has to be graded again."""

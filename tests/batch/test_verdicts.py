@@ -124,9 +124,9 @@ def test_what_can_t_be_kept_costs_nothing(tmp_path: Path) -> None:
     course = find_course()
     verdicts = Verdicts(tmp_path, course, load_assignment(course))
     odd = TaskJudgement(task="softmax", findings=(), params=(("n", np.float64(1)),))
-    verdicts.keep("a", b"transcript", Judgement(tasks=(odd,)))
+    verdicts.keep("a", "mark", Judgement(tasks=(odd,)))
 
-    assert verdicts.known("a", b"transcript") == {}
+    assert verdicts.known("a", "mark") == {}
     assert list(tmp_path.iterdir()) == []
 
 

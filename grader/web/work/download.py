@@ -23,6 +23,7 @@ from grader.model._data import replace
 from grader.model.gradebook import Grade, Gradebook
 from grader.render.class_page import build_class
 from grader.render.html import class_page
+from grader.store.layout import transcript_path
 from grader.web.work.assignments import offered, the_course
 from grader.web.work.grading import unpacked
 from grader.web.work.models import Attempt, Link, Report
@@ -50,7 +51,7 @@ def class_files(link: Link) -> IO[bytes]:
                 made.writestr(f"{folder}/report.html", unpacked(report.learner))
                 made.writestr(f"{folder}/fragment.html", unpacked(report.fragment))
                 made.writestr(f"{folder}/result.json", unpacked(report.result))
-                made.writestr(f".grade/transcripts/{folder}.transcript", unpacked(report.transcript))
+                made.writestr(transcript_path(Path(), folder).as_posix(), unpacked(report.transcript))
             how, learner = _ended(shown, report, folder), _learner(row, shown)
             grades.append(grade_of(how, learner, titles={}, reports=Path(settings.GRADE.folder) / folder))
             standings.append(standing_of(how, learner, name=str(row.member)))

@@ -74,26 +74,9 @@ class Server:
 
     def start(self, *, workers: int = 1, wait: bool = True) -> Server:
         """Start it, and wait until somebody grades."""
-        with open(self.folder / "log", "ab") as log:
-            process = self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "grader",
-                    "serve",
-                    "--port",
-                    str(self.port),
-                    "--workers",
-                    str(workers),
-                    *self.words,
-                ],
-                env=self.environment,
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        process = self.process = self._started(
+            "serve", "--port", str(self.port), "--workers", str(workers), *self.words
+        )
         if wait:
             until(lambda: process.poll() is not None or self.health()["workers"] >= bool(workers), "a server")
             assert process.poll() is None, self.log
@@ -101,19 +84,21 @@ class Server:
 
     def worker(self) -> subprocess.Popen[bytes]:
         """Start ``grade worker``, as on another machine; `stop` ends it too."""
-        with open(self.folder / "log", "ab") as log:
-            self.others.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", "grader", "worker"],
-                    env=self.environment,
-                    cwd=self.folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                )
-            )
+        self.others.append(self._started("worker"))
         return self.others[-1]
+
+    def _started(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start ``grade`` with these words; what it says goes into the log."""
+        with open(self.folder / "log", "ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "grader", *words],
+                env=self.environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
 
     def health(self) -> dict[str, Any]:
         """Return what it says of itself, with the status of the answer."""
